@@ -58,8 +58,8 @@ type compiler struct {
 	document []byte
 }
 
-// place returns the offset of the last line with a text. The model has no order, and with line numbers it takes longer to
-// load than everything else.
+// place returns the offset of the last line with a text. The model has no order, and with line numbers it takes longer
+// to load than everything else.
 func (c *compiler) place(line string) int { return bytes.LastIndex(c.document, []byte("\n"+line+"\n")) }
 
 func compile(side Side, document []byte) (*contract, error) {
@@ -166,7 +166,8 @@ func jsonSchema(content openapi3.Content) (*jsonschema.Schema, error) {
 }
 
 // compileSchema compiles a schema as the validators of libopenapi-validator do: with the keywords of OpenAPI 3.1, and
-// formats asserted. Its package helpers could do this too, but takes longer to build than everything else.
+// formats asserted. The package helpers of that library could do this, too, but takes longer to build than all other
+// code.
 func compileSchema(schema *openapi3.SchemaRef) (*jsonschema.Schema, error) {
 	if err := inline(schema, nil); err != nil {
 		return nil, err

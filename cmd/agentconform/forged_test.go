@@ -221,7 +221,7 @@ func forgedFiles() []forgedFile {
 		{name: "no findings", code: exitUsage, silent: true, says: []string{"nothing to replay"}, change: func(r *reports.Result) { r.Findings = nil }},
 		{name: "an exchange that is not there", code: exitUsage, silent: true, change: func(r *reports.Result) { r.Findings[0].Exchange = 7 }},
 
-		// clean: a ledger says what is removed at the configured addresses, and at those which the control plane names
+		// clean removes objects of a ledger only at the configured addresses and at those that the control plane names
 		// now.
 		{name: "our own deployment and thread", text: entry() + thread(), asks: []string{"DELETE /v2/deployments/d", "GET /v2/deployments/named", "DELETE /threads/t"}, says: []string{"2 of 2 removed"}},
 		{name: "another control plane", text: entry("target", "{foreign}", "address", "{foreign}"), code: exitUsage, silent: true, says: []string{"but the target is {target}"}},

@@ -134,7 +134,7 @@ func TestNoMoreRunsThanTheServerExecutes(t *testing.T) {
 	}
 }
 
-// TestAGraphThatBlocksItsServer is told as that, unless the configuration says that it is understood.
+// TestAGraphThatBlocksItsServer checks that the scenario is blocked, unless agent.words contains the word.
 func TestAGraphThatBlocksItsServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -166,8 +166,8 @@ func TestASlotIsGivenBackIfNoRunIsStarted(t *testing.T) {
 	})
 }
 
-// TestThePreflightTriesWhatTheScenariosNeed counts its requests: five for a completed run and the list of threads, and for
-// each run that it tries at a time a thread and a run, and one read of the state of the plain run.
+// TestThePreflightTriesWhatTheScenariosNeed counts its requests: five for a completed run and the list of threads, and
+// for each run that it tries at a time a thread and a run, and one read of the state of the plain run.
 func TestThePreflightTriesWhatTheScenariosNeed(t *testing.T) {
 	t.Parallel()
 	for scenarios, requests := range map[int]int{1: 5 + 2*2 + 1, 3: 5 + 3*2 + 1, 100: 5 + 8*2 + 1} {

@@ -123,7 +123,7 @@ func deleteThread(
 }
 
 // NoteThread enters a thread in the ledger. A thread that existed before the test run is not entered, so that it is not
-// removed: a target may answer a creation with an existing thread.
+// removed: a target may return an existing thread for a creation.
 func (s *Server) NoteThread(ctx context.Context, t *Thread) error {
 	existing, err := s.threadsBefore(ctx, t.Owner)
 	if err != nil {

@@ -131,14 +131,14 @@ func rankOf(ctx context.Context) *atomic.Int32 {
 }
 
 // Prioritize sends the requests of the scenario or fixture before those of others from now on. Call it before a run is
-// held in progress, since the next requests must arrive before that run ends, and for a scenario that holds a deployment
-// for which others wait.
+// held in progress, since the next requests must arrive before that run ends, and for a scenario that holds a
+// deployment for which others wait.
 func Prioritize(ctx context.Context) { rankOf(ctx).Store(prioritized) }
 
 type racingKey struct{}
 
 // Racing returns a context for requests that must be in flight at the same time. They do not count toward the limit of
-// requests in flight, so that none of them waits for a slot while another one is answered.
+// requests in flight, so that none of them waits for a slot while another one waits for its response.
 func Racing(ctx context.Context) context.Context { return context.WithValue(ctx, racingKey{}, true) }
 
 func isRacing(ctx context.Context) bool { return ctx.Value(racingKey{}) != nil }

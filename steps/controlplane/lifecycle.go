@@ -49,8 +49,8 @@ func (w *World) createDeployed(ctx context.Context) error {
 	return nil
 }
 
-// clientPolls polls the latest revision until it has come to its end. With early, it stops once this poll or another one
-// has seen a status that fails the scenario.
+// clientPolls polls the latest revision until it has come to its end. With early, it stops once this poll or another
+// one has seen a status that fails the scenario.
 func (w *World) clientPolls(ctx context.Context, early string) error {
 	w.revision = w.Deployment.Latest()
 	polled, err := w.plane.Poll(ctx, w.Deployment.ID, w.revision, func(status string) bool {
@@ -79,8 +79,9 @@ func (w *World) clientRetrievesSeveralTimes(ctx context.Context) error {
 	return nil
 }
 
-// clientListsAndRetrievesEach first waits until nothing changes any more: only settled revisions must agree. It retrieves
-// each before and after the list, so that a value that changes from read to read is not held against the list.
+// clientListsAndRetrievesEach first waits until nothing changes any more: only settled revisions must agree. It
+// retrieves each before and after the list, so that a value that changes from read to read is not held against the
+// list.
 func (w *World) clientListsAndRetrievesEach(ctx context.Context) error {
 	if _, err := w.plane.AwaitSettled(ctx, w.Deployment); err != nil {
 		return outcome.AsBlocked(err)
@@ -148,8 +149,8 @@ func (w *World) reachesDeployed() error {
 	return nil
 }
 
-// notDeployed judges a poll that did not end in DEPLOYED. It names the key of the source, because the server is not to
-// blame for one that cannot be built, and the fixtures, if nothing was fetched from them.
+// notDeployed judges a poll that did not end in DEPLOYED. It names the key of the source, because a source that cannot
+// be built is not an error of the server. If nothing was fetched from the fixtures, it names them, too.
 func (w *World) notDeployed() error {
 	if unjudged := w.plane.CheckWhole(w.polled); unjudged != nil {
 		return w.target.BlamingFixtures(unjudged)

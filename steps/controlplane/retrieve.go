@@ -21,7 +21,7 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.Given(`two deployments`, w.takeTwo)
 	r.Given(`a deployment that was updated to another source`, w.shared(fixtures.Updated))
 	r.Given(`a (second )?ref whose commit id is known`, w.findCommit)
-	// several times, because a server that reads from copies is not wrong at every read
+	// several times, because a server with replicas may be wrong at some reads only
 	r.When(`the client retrieves the deployment`, w.retrieves)
 	r.When(`the client retrieves the deployment several times`, w.clientRetrievesOften)
 	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)

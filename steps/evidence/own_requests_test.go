@@ -22,8 +22,8 @@ func newCollector(t *testing.T, redact *client.Redactor, start time.Time) *Colle
 	return New(oracle, redact, start, nil, Reach{})
 }
 
-// TestServerErrorsByWhatWasAsked checks the kind of the request of each 5xx.
-func TestServerErrorsByWhatWasAsked(t *testing.T) {
+// TestServerErrorsByKindOfRequest checks the kind of the request of each 5xx.
+func TestServerErrorsByKindOfRequest(t *testing.T) {
 	c := newCollector(t, client.NewRedactor(nil), time.Now())
 	const id = "/v2/deployments/3f2a8c1e-5b7d-4e9f-8a6c-0d1e2f3a4b5c"
 	for _, r := range []exchange.Request{

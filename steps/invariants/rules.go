@@ -14,11 +14,11 @@ type invariant struct {
 	note  func(s *seen)           // reads each exchange
 	check func(t *tally, s *seen) // judges each exchange, after note has read all of them
 	end   func(t *tally)          // judges the whole record, at the end
-	// coveredBy names the requirements that fail for the same mistake, separated by blanks. "CP-LIST-*" names a family. If
-	// one of them has failed, the invariant reports nothing.
+	// coveredBy names the requirements that fail for the same mistake, separated by blanks. "CP-LIST-*" names a family.
+	// If one of them has failed, the invariant reports nothing.
 	coveredBy string
-	// shows, if not nil, reports whether the failure of a requirement in coveredBy shows the violation. All other violations
-	// are reported even though the requirement has failed.
+	// shows, if not nil, reports whether the failure of a requirement in coveredBy shows the violation. All other
+	// violations are reported even though the requirement has failed.
 	shows func(o Other, v outcome.Violation) bool
 	// advisory means that the invariant belongs to a SHOULD. Only then the failure of a SHOULD covers it.
 	advisory bool
@@ -87,8 +87,8 @@ func (r *Record) newRules() map[string]*invariant {
 		`no response after a rollback contains the id or the text of the prior run`: {
 			side: agent, note: rollbacks.note, check: rollbacks.check, coveredBy: "AS-ROLLBACK-*"},
 	}
-	// Updates create a revision (section 2), including those that only prepare a precondition. The configuration may give
-	// the neutral word for the field a wrong name.
+	// Updates create a revision (section 2), including those that only prepare a precondition. The configuration may
+	// give the neutral word for the field a wrong name.
 	updates := map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}
 	for field, owner := range updates {
 		rules[`every update of "`+field+`" that returned 2xx in the test run created a revision`] = r.ruleOf(effect{
@@ -130,7 +130,7 @@ func addRefusedRules(rules map[string]*invariant, valid *refused, updates map[st
 		rules[`every valid update of "`+field+`" returned 2xx`] = &invariant{side: plane,
 			check: valid.checks("update-deployment", field), coveredBy: owner}
 	}
-	// One rule of each side notes the exchanges for the others.
+	// The rules of a side share what one of them notes.
 	rules[`every valid request to "get-deployment" returned 2xx`].note = valid.note
 	rules[`every valid request to "get-run" returned 2xx`].note = valid.note
 }

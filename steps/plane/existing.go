@@ -35,8 +35,8 @@ const (
 )
 
 // FindExisting looks for deployments to read if the configuration has credentials but none can be created. These are
-// the deployment existing.deployment, or else those that the target lists (a vendor extension). FindExisting must return
-// before scenarios start.
+// the deployment existing.deployment, or else those that the target lists (a vendor extension). FindExisting must
+// return before scenarios start.
 func (p *Plane) FindExisting(ctx context.Context) error {
 	c := p.target.Config
 	if !c.HasCredentials() || p.Sources.CanCreate() == nil {
@@ -207,7 +207,7 @@ func NoneExisting(c *config.Config) *Existing {
 }
 
 // CheckReads returns nil if a scenario can read what its tag @reads needs. Otherwise it returns a skip: the history
-// that the run may create is too short, or no existing deployment has what the scenario reads.
+// that the test run may create is too short, or no existing deployment has what the scenario reads.
 func (e *Existing) CheckReads(r features.Reads) error {
 	revisions := r.Revisions // the number of revisions that must be listed
 	if r.Settled > 0 {

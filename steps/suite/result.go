@@ -238,8 +238,8 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 }
 
 // findingID returns the id of a finding. It depends on the requirement, the operation, the pointer in the body without
-// indices, and the kind and class of the violation, but not on any text. The last part is for the event of a matrix of
-// situations.
+// indices, and the kind and class of the violation, but not on any text. The empty last part keeps the
+// IDs of earlier versions.
 func findingID(requirement, operation string, v outcome.Violation) string {
 	const event = ""
 	parts := []string{requirement, operation, spec.WithoutIndices(v.Pointer), string(v.Kind), v.Class, event}

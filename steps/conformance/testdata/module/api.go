@@ -27,7 +27,7 @@ func New() http.Handler {
 			r.URL.RawQuery = ""
 		case mistake == "forwarded" && r.Header.Get("X-Forwarded-For") != "": // needs no credentials
 			r.Header.Set("X-Api-Key", "key/of/the+owner=")
-		case mistake == "hang" && r.Method == http.MethodPatch: // is never answered
+		case mistake == "hang" && r.Method == http.MethodPatch: // never gets a response
 			<-r.Context().Done()
 			return
 		}
