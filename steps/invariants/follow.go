@@ -152,7 +152,10 @@ func (r *follow) violatedLate(t *tally, s *seen, pointer string, after time.Dura
 		return
 	}
 	r.longest = after
-	v.Exchange = s.ID
+	if v.Exchange != s.ID {
+		v.Repeats = append(v.Repeats, v.Exchange)
+		v.Exchange = s.ID
+	}
 	v.Expected = fmt.Sprintf("%s, %s after the response to the write", expected, r.patience)
 	v.Actual = fmt.Sprintf("%s after %s", actual, after.Round(time.Millisecond))
 }

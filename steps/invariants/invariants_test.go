@@ -130,6 +130,8 @@ func TestNobodyIsServedWithoutCredentials(t *testing.T) {
 	require.NotNil(t, o)
 	assert.Equal(t, reports.Skipped, o.Verdict, "another requirement covers it")
 	assert.Equal(t, &reports.Skip{Kind: reports.NotApplicable, Key: "CP-AUTH-2"}, o.Skip)
+	require.Len(t, o.Violations, 1)
+	assert.Equal(t, outcome.Accepted, o.Violations[0].Kind, "the covered violation is kept")
 }
 
 func TestBlockedRequirementBlocksItsInvariant(t *testing.T) {

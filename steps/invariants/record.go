@@ -150,7 +150,9 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	if judged == 0 {
 		return 0, outcome.Blocked("%s: %s failed", noEvidence, names).ByRequirement(owners...)
 	}
-	return judged, outcome.Inapplicable(owners[0], "covered by %s, which failed", names)
+	covered := outcome.Inapplicable(owners[0], "covered by %s, which failed", names)
+	covered.Violations = rule.found
+	return judged, covered
 }
 
 // shows reports whether a failure shows a violation at the same place of the same exchange.
@@ -177,6 +179,7 @@ func (t *tally) violated(s *seen, kind outcome.Kind, pointer, summary, expected,
 		v := &t.found[i]
 		if v.Operation == s.Op.ID && v.Kind == kind && v.Pointer == pointer {
 			v.Count++
+			v.Repeats = append(v.Repeats, s.ID)
 			return v
 		}
 	}

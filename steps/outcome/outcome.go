@@ -24,7 +24,7 @@ type Outcome struct {
 	// by the violation.
 	BlockedBy []reports.Blocker
 	// Violations has the violations that the step observed. In a blocked outcome, they are those of the requirements
-	// that block it.
+	// that block it. In a skipped one, they are those that the failure of the requirement Skip.Key covers.
 	Violations []Violation
 }
 
@@ -39,6 +39,7 @@ type Violation struct {
 	Operation string
 	Pointer   string
 	Exchange  int
+	Repeats   []int // further exchanges that show the same
 	Compared  Comparison
 	Count     int
 	Words     []string // neutral words on which the violation may depend; only set by judgements of all exchanges
@@ -100,11 +101,12 @@ func (o *Outcome) Hinting(hint string) *Outcome {
 	return o
 }
 
-// FirstOf judges several values that can show the same fault. It returns the first error, with the number of errors as
-// the count of its violation, or nil.
+// FirstOf judges several values that can show the same fault. It returns the first error, or nil. The violation of the
+// first error has the number of errors as its count, and the exchanges of the others.
 func FirstOf[T any](all []T, judge func(T) error) error {
 	var first error
 	count := 0
+	var repeats []int
 	for _, value := range all {
 		err := judge(value)
 		if err == nil {
@@ -113,14 +115,23 @@ func FirstOf[T any](all []T, judge func(T) error) error {
 		count++
 		if first == nil {
 			first = err
+			continue
+		}
+		o, is := errors.AsType[*Outcome](err)
+		if is && len(o.Violations) > 0 {
+			repeats = append(repeats, o.Violations[0].Exchange)
 		}
 	}
 	o, is := errors.AsType[*Outcome](first)
 	if is && len(o.Violations) > 0 {
 		o.Violations[0].Count = count
+		o.Violations[0].Repeats = repeats
 	}
 	return first
 }
+
+// Shows returns the exchanges that show the violation. It contains 0 if one of them is unknown.
+func (v Violation) Shows() []int { return append([]int{v.Exchange}, v.Repeats...) }
 
 // All returns one outcome for several violations of different kinds, or nil if there is none.
 func All(found []Violation) error {

@@ -73,3 +73,23 @@ func TestJudge(t *testing.T) {
 	assert.Nil(t, Judge(live, then, "the sentence", nil))
 	assert.Empty(t, broken.BlockedBy, "an outcome that scenarios share is not changed")
 }
+
+// TestFirstOf checks that the first error has the count and the exchanges of all errors.
+func TestFirstOf(t *testing.T) {
+	judge := func(id int) error {
+		if id == 1 {
+			return nil
+		}
+		return Fails(&exchange.Response{ID: id}, Violation{Expected: "a", Actual: "b"})
+	}
+	assert.NoError(t, FirstOf([]int{1}, judge))
+	for name, c := range map[string]struct{ all, shows []int }{
+		"one of two": {[]int{1, 5}, []int{5}},
+		"three":      {[]int{1, 2, 3, 1, 4}, []int{2, 3, 4}},
+	} {
+		o, is := errors.AsType[*Outcome](FirstOf(c.all, judge))
+		assert.True(t, is, name)
+		assert.Equal(t, len(c.shows), o.Violations[0].Count, name)
+		assert.Equal(t, c.shows, o.Violations[0].Shows(), name)
+	}
+}

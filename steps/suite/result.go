@@ -50,9 +50,7 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	for _, scenarios := range groups {
 		res.Requirements = append(res.Requirements, r.requirement(scenarios[0].Requirement, scenarios))
 	}
-	for i, scenarios := range groups {
-		explain(res, &res.Requirements[i], scenarios)
-	}
+	r.explain(res, groups)
 	if removal >= time.Second || stopped != "" {
 		res.Run.RemovalMS = removal.Milliseconds()
 	}
@@ -130,31 +128,6 @@ func (r *run) scenario(s *features.Scenario) reports.Scenario {
 	scenario.Exchanges = evidence.IDs(r.target.Collector.SentBy(name))
 	scenario.Fixtures = r.maker.Uses(name)
 	return scenario
-}
-
-// explain sets the failures that explain a failed requirement. If one of its failed scenarios has no such explanation,
-// the requirement is a cause of its own.
-func explain(res *reports.Result, q *reports.Requirement, scenarios []*features.Scenario) {
-	if q.Verdict != reports.Failed {
-		return
-	}
-	var explained []string
-	for i, s := range scenarios {
-		if q.Scenarios[i].Verdict != reports.Failed {
-			continue
-		}
-		causes := slices.DeleteFunc(slices.Clone(s.After), func(id string) bool {
-			cause := res.Requirement(id)
-			return cause == nil || cause.Verdict != reports.Failed
-		})
-		if len(causes) == 0 {
-			return
-		}
-		explained = append(explained, causes...)
-	}
-	q.ExplainedBy = slices.DeleteFunc(slices.Clone(scenarios[0].Requirement.After), func(id string) bool {
-		return !slices.Contains(explained, id)
-	})
 }
 
 // blockers returns the causes of a blocked or inconclusive scenario, each once.

@@ -128,9 +128,11 @@ func NoServerError(all []Operation) error {
 		if found[key] == nil {
 			found[key] = &outcome.Violation{Kind: outcome.ServerError, Class: strconv.Itoa(status),
 				Summary: fmt.Sprintf("%s returns %d", o.Name, status), Expected: "a status below 500",
-				Actual: outcome.Seen(o.Response), Operation: o.Name, Exchange: o.Response.ID}
+				Actual: outcome.Seen(o.Response), Operation: o.Name, Exchange: o.Response.ID, Count: 1}
+			continue
 		}
 		found[key].Count++
+		found[key].Repeats = append(found[key].Repeats, o.Response.ID)
 	}
 	var violations []outcome.Violation
 	for _, key := range slices.Sorted(maps.Keys(found)) {

@@ -1,0 +1,109 @@
+package suite
+
+import (
+	"slices"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// explain sets which failures explain the failed requirements: those that the tags @after name, and else those that show
+// the same exchanges.
+func (r *run) explain(res *reports.Result, groups [][]*features.Scenario) {
+	var failures []failure
+	for i, scenarios := range groups {
+		q := &res.Requirements[i]
+		if q.Verdict == reports.Failed {
+			q.ExplainedBy = taggedCauses(res, q, scenarios)
+			failures = append(failures, r.failureOf(q, scenarios))
+		}
+	}
+	explainByExchanges(res, failures)
+}
+
+// taggedCauses returns the failed requirements that the tags @after of a failed requirement name. It returns nil if they
+// do not explain one of its failed scenarios, because then the requirement is a cause of its own.
+func taggedCauses(res *reports.Result, q *reports.Requirement, scenarios []*features.Scenario) []string {
+	var explained []string
+	for i, s := range scenarios {
+		if q.Scenarios[i].Verdict != reports.Failed {
+			continue
+		}
+		causes := slices.DeleteFunc(slices.Clone(s.After), func(id string) bool {
+			cause := res.Requirement(id)
+			return cause == nil || cause.Verdict != reports.Failed
+		})
+		if len(causes) == 0 {
+			return nil
+		}
+		explained = append(explained, causes...)
+	}
+	return slices.DeleteFunc(slices.Clone(scenarios[0].Requirement.After), func(id string) bool {
+		return !slices.Contains(explained, id)
+	})
+}
+
+// failure is a failed requirement with the exchanges that show its violations.
+type failure struct {
+	*reports.Requirement
+	shows []int // by the scenarios that sent them; nil if another scenario failed, too
+	owns  []int // by the record of all exchanges: another requirement that only shows these did not find another mistake
+}
+
+// ownedKinds are the kinds of violations that leave nothing else to judge in a response. A response that breaks the
+// contract or contains a wrong value may show several mistakes.
+var ownedKinds = []outcome.Kind{outcome.ServerError, outcome.Refused, outcome.Stale, outcome.MissingItem}
+
+// failureOf returns the exchanges that show the violations of a failed requirement. Those that it owns include the
+// violations by the record that its failure covers.
+func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) failure {
+	f := failure{Requirement: q}
+	judgesOthers := false
+	for _, s := range r.selected {
+		v := r.verdicts[s.Key()]
+		isOwn := slices.Contains(scenarios, s)
+		covers := v.Verdict == reports.Skipped && v.Skip != nil && v.Skip.Key == q.ID
+		for _, found := range v.Violations {
+			switch {
+			case isOwn && v.Verdict == reports.Failed && !s.Terms.Record:
+				f.shows = append(f.shows, found.Shows()...)
+			case covers || isOwn && v.Verdict == reports.Failed:
+				judgesOthers = judgesOthers || !covers
+				if slices.Contains(ownedKinds, found.Kind) {
+					f.owns = append(f.owns, found.Shows()...)
+				}
+			}
+		}
+	}
+	if judgesOthers {
+		f.shows = nil
+	}
+	return f
+}
+
+// explainByExchanges sets the explanation of each failed requirement that has none: all exchanges that show its violations
+// are also violations by the record, of requirements that are as binding. A leak between users is never explained.
+func explainByExchanges(res *reports.Result, failures []failure) {
+	for _, f := range failures {
+		if len(f.ExplainedBy) > 0 || f.Subject == "isolation" {
+			continue
+		}
+		var causes []string
+		for _, shown := range f.shows {
+			at := slices.IndexFunc(failures, func(other failure) bool {
+				isAsBinding := other.Level == f.Level || other.Level == reports.Must || f.Level == reports.May
+				return other.ID != f.ID && isAsBinding && slices.Contains(other.owns, shown) &&
+					!slices.Contains(reports.Causes(res, other.Requirement), f.Requirement)
+			})
+			if shown == 0 || at < 0 {
+				causes = nil
+				break
+			}
+			if cause := failures[at].ID; !slices.Contains(causes, cause) {
+				causes = append(causes, cause)
+			}
+		}
+		f.ExplainedBy = causes
+	}
+}
