@@ -22,7 +22,8 @@ Feature: Rolling back a run in progress
     "a new run is created on the same thread with multitask_strategy = rollback ... The new run starts with the new
     input."
     The run in progress has started before the new run is sent. The new run must be accepted, and must complete before
-    the natural end of the prior run.
+    the natural end of the prior run. Every other run with rollback must be accepted too, unless another run is sent at
+    the same time. Refusals with a status that plain runs get as well belong to AS-RUN-1.
 
     Scenario: The new run is accepted and does not wait for the prior run
       Given a run in progress that has started
@@ -30,6 +31,12 @@ Feature: Rolling back a run in progress
       Then the new run is accepted
       And the state holds the run's input and its ai message
       And it completes before the natural end of the prior run
+
+    @last
+    @record
+    Scenario: Every valid POST of a run with rollback returned 2xx
+      When all exchanges of the test run are read
+      Then every valid run with rollback returned 2xx
 
   @AS-ROLLBACK-2 @must @section-3 @section-4 @section-7 @slow
   @writes

@@ -166,6 +166,15 @@ func (o Other) shows(v outcome.Violation) bool {
 	})
 }
 
+// showsAll reports whether a failure shows all exchanges of a violation.
+func (o Other) showsAll(v outcome.Violation) bool {
+	var shown []int
+	for _, f := range o.Outcome.Violations {
+		shown = append(shown, f.Shows()...)
+	}
+	return !slices.ContainsFunc(v.Shows(), func(id int) bool { return !slices.Contains(shown, id) })
+}
+
 // tally counts the exchanges that an invariant has judged, and keeps the first violation of each operation, kind and
 // pointer.
 type tally struct {

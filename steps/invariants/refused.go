@@ -11,6 +11,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -29,6 +31,40 @@ type refused struct {
 	accepted map[string]time.Time // when an assistant, or a value of a source field, was first accepted
 	owners   map[string]string    // the caller who created a thread or deployment, by objectKey
 	runs     map[string][]*threadRun
+	posts    map[string][]*seen // requests for runs, with any response, by objectKey
+
+	plain, rollback requests // for runs
+}
+
+// requests are the valid requests of one kind.
+type requests struct {
+	served  int
+	refused []refusal
+}
+
+// refusal is a valid request that was refused, and the reason why the server must serve it.
+type refusal struct {
+	*seen
+	why string
+}
+
+func (r *requests) judged() int { return r.served + len(r.refused) }
+
+// violation returns the violation of all refusals, which must not be none.
+func (r *requests) violation() outcome.Violation {
+	first := r.refused[0]
+	v := outcome.Violation{Kind: outcome.Refused, Operation: first.Op.ID, Expected: "status 2xx, since " + first.why,
+		Actual: fmt.Sprintf("status %d", first.Status), Exchange: first.ID, Count: len(r.refused)}
+	statuses := []string{strconv.Itoa(first.Status)}
+	for _, other := range r.refused[1:] {
+		v.Repeats = append(v.Repeats, other.ID)
+		if status := strconv.Itoa(other.Status); !slices.Contains(statuses, status) {
+			statuses = append(statuses, status)
+		}
+	}
+	v.Summary = fmt.Sprintf("The server refuses %d of %s with %s", len(r.refused),
+		reports.Count(r.judged(), "valid request"), strings.Join(statuses, " or "))
+	return v
 }
 
 // threadRun is a run that was accepted on a thread.
@@ -44,7 +80,7 @@ type threadRun struct {
 func newRefused(t *target.Target, r *revisions) *refused {
 	return &refused{target: t, revisions: r, served: map[string]time.Time{}, created: map[string]time.Time{},
 		changed: map[string]time.Time{}, accepted: map[string]time.Time{}, owners: map[string]string{},
-		runs: map[string][]*threadRun{}}
+		runs: map[string][]*threadRun{}, posts: map[string][]*seen{}}
 }
 
 // objectKey identifies the thread or deployment of a request.
@@ -74,6 +110,9 @@ func (r *refused) note(s *seen) {
 	isUnknown := s.Op.Field && s.Status/100 != 4 || s.RepeatedWrite || !s.HasAnswer() || s.Status >= http.StatusInternalServerError
 	if s.Method == http.MethodDelete || s.Method != http.MethodGet && isUnknown {
 		keepEarliest(r.changed, objectKey(s), s.Sent)
+	}
+	if s.Op.ID == "create-run" {
+		r.posts[objectKey(s)] = append(r.posts[objectKey(s)], s)
 	}
 	if !s.ok() {
 		return
@@ -139,25 +178,67 @@ func holdOf(s *seen) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// checks returns the check for one operation, or for updates that set a source field.
-func (r *refused) checks(operation, field string) func(t *tally, s *seen) {
-	return func(t *tally, s *seen) {
-		isOperation := s.Op.ID == operation || operation == "list-threads" && s.Op.ID == "search-threads"
-		setsField := field == "" || s.request.Get(sourceConfig+"."+field).Type == gjson.String
-		if !isOperation || !setsField || s.Wrong || !s.IsKind(evidence.Kept) {
-			return
+// rule returns the rule that valid requests of one kind are served.
+func (r *refused) rule(side spec.Side, owner string, isKind func(s *seen) bool) *invariant {
+	var all requests
+	return &invariant{side: side, coveredBy: owner,
+		check: func(_ *tally, s *seen) {
+			if isKind(s) {
+				r.judge(&all, s)
+			}
+		},
+		end: func(t *tally) { t.judgeRefusals(all) },
+	}
+}
+
+// runRules returns the rules for all runs and for runs with rollback. A scenario covers their violations only if it shows
+// all refusals.
+func (r *refused) runRules() (all, rollback *invariant) {
+	check := func(_ *tally, s *seen) {
+		switch {
+		case s.Op.ID != "create-run":
+		case isRollback(s):
+			r.judge(&r.rollback, s)
+		default:
+			r.judge(&r.plain, s)
 		}
-		if s.ok() {
-			t.judged++
-			return
+	}
+	all = &invariant{side: spec.AgentServer, coveredBy: "AS-RUN-1", shows: Other.showsAll, check: check,
+		end: func(t *tally) { t.judgeRefusals(r.allRuns()) }}
+	rollback = &invariant{side: spec.AgentServer, coveredBy: "AS-ROLLBACK-1", shows: Other.showsAll,
+		end: func(t *tally) { t.judgeRefusals(r.rollback) }}
+	return all, rollback
+}
+
+// allRuns returns all requests for runs, without runs with rollback that were refused with another status than plain ones.
+func (r *refused) allRuns() requests {
+	all := requests{served: r.plain.served + r.rollback.served, refused: slices.Clone(r.plain.refused)}
+	for _, x := range r.rollback.refused {
+		isSame := func(plain refusal) bool { return plain.Status == x.Status }
+		if slices.ContainsFunc(r.plain.refused, isSame) {
+			all.refused = append(all.refused, x)
 		}
-		// Refused credentials are judged by the requirements about authentication.
-		if s.Status/100 != 4 || r.target.Rejects(s.Side, s.Status) || r.isExcused(s) {
-			return
-		}
+	}
+	return all
+}
+
+func (t *tally) judgeRefusals(all requests) {
+	t.judged = all.judged()
+	if len(all.refused) > 0 {
+		t.found = append(t.found, all.violation())
+	}
+}
+
+// judge adds a request to those of its kind if it is valid.
+func (r *refused) judge(all *requests, s *seen) {
+	switch {
+	case s.Wrong || !s.IsKind(evidence.Kept):
+	case s.ok():
+		all.served++
+	// Refused credentials are judged by the requirements about authentication.
+	case s.Status/100 == 4 && !r.target.Rejects(s.Side, s.Status) && !r.isExcused(s):
 		if why := r.isValid(s); why != "" {
-			t.judged++
-			t.violated(s, outcome.Refused, "", "The server refuses a valid request", "status 2xx, since "+why, fmt.Sprintf("status %d", s.Status))
+			all.refused = append(all.refused, refusal{s, why})
 		}
 	}
 }
@@ -169,10 +250,13 @@ func (r *refused) isValid(s *seen) string {
 	switch s.Op.ID {
 	case "create-run":
 		at, known := r.accepted[s.request.Get("assistant_id").Str]
-		if r.owners[key] == s.Caller.Name && r.isOrdinary(s) && isBefore(at, known) {
-			return "no run is in progress on the thread"
+		switch {
+		case r.owners[key] != s.Caller.Name || !r.isOrdinary(s) || !isBefore(at, known):
+			return ""
+		case isRollback(s):
+			return "no other run was sent at the same time"
 		}
-		return ""
+		return "no run is in progress on the thread"
 	case "update-deployment":
 		fields := s.request.Get(sourceConfig).Map()
 		if r.owners[key] != s.Caller.Name || len(fields) == 0 || len(s.request.Map()) > 1 {
@@ -202,11 +286,12 @@ func (r *refused) isValid(s *seen) string {
 // plainText is a text that every server has to take: printable ASCII, not empty, and not long.
 var plainText = regexp.MustCompile(`^[ -~]{1,1000}$`)
 
-// isOrdinary reports whether the request for a run has only an assistant and an input with plain texts. A server may refuse
-// other texts, other requirements judge strategies, and the interface names no other members.
+// isOrdinary reports whether the request for a run has only an assistant, an input with plain texts, and the strategy
+// rollback or none. A server may refuse other texts, and the interface names no other members and strategies.
 func (r *refused) isOrdinary(s *seen) bool {
 	for name := range s.request.Map() {
-		if !slices.Contains([]string{"assistant_id", "input"}, name) {
+		isKnown := slices.Contains([]string{"assistant_id", "input"}, name) || name == "multitask_strategy" && isRollback(s)
+		if !isKnown {
 			return false
 		}
 	}
@@ -220,11 +305,17 @@ func (r *refused) isOrdinary(s *seen) bool {
 }
 
 // isExcused reports whether the server may refuse a valid request at that time: something is in progress on its thread or
-// deployment, or a request with an unknown effect was sent for it.
+// deployment, or a request with an unknown effect was sent for it. A run with rollback may be refused only while another
+// request for a run is.
 func (r *refused) isExcused(s *seen) bool {
 	changed, isChanged := r.changed[objectKey(s)]
 	if isChanged && changed.Before(s.Ended) {
 		return true
+	}
+	if isRollback(s) {
+		return slices.ContainsFunc(r.posts[objectKey(s)], func(other *seen) bool {
+			return other.ID != s.ID && other.Sent.Before(s.Ended) && other.Ended.After(s.Sent)
+		})
 	}
 	switch s.Op.ID {
 	case "create-run", "get-state":

@@ -1,14 +1,21 @@
 package invariants
 
 import (
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
 const runBody = `{"assistant_id":"conformance","input":{"messages":[{"role":"user","content":"hello"}]}}`
+
+var rollbackBody = `{"multitask_strategy":"rollback",` + runBody[1:]
 
 // TestRefusedValidRequest judges histories that end with a refusal, one second after the previous exchange.
 func TestRefusedValidRequest(t *testing.T) {
@@ -59,7 +66,17 @@ func TestRefusedValidRequest(t *testing.T) {
 		}, false},
 		{"a run with rollback", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			completed(h)
-			run(h, "POST", "/threads/"+one+"/runs", `{"multitask_strategy":"rollback",`+runBody[1:], 409, `{}`)
+			run(h, "POST", "/threads/"+one+"/runs", rollbackBody, 409, `{}`)
+		}, false},
+		{"a run with rollback during a run", `every valid run with rollback returned 2xx`, func(h *history) {
+			first(h)
+			run(h, "POST", "/threads/"+one+"/runs", rollbackBody, 409, `{}`)
+		}, true},
+		{"a run with rollback at the same time as another", `every valid run with rollback returned 2xx`, func(h *history) {
+			first(h)
+			run(h, "POST", "/threads/"+one+"/runs", rollbackBody, 200, `{"run_id":"three"}`)
+			h.at = h.at.Add(-time.Second)
+			run(h, "POST", "/threads/"+one+"/runs", rollbackBody, 409, `{}`)
 		}, false},
 		{"a run of another user", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			completed(h)
@@ -97,7 +114,7 @@ func TestRefusedValidRequest(t *testing.T) {
 		}, false},
 		{"a run after a rollback", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			first(h)
-			run(h, "POST", "/threads/"+one+"/runs", `{"multitask_strategy":"rollback",`+runBody[1:], 200, `{"run_id":"three"}`)
+			run(h, "POST", "/threads/"+one+"/runs", rollbackBody, 200, `{"run_id":"three"}`)
 			run(h, "GET", "/threads/"+one+"/runs/three/join", "", 200, `{}`)
 			run(h, "POST", "/threads/"+one+"/runs", runBody, 409, `{}`)
 		}, true},
@@ -135,6 +152,36 @@ func TestRefusedValidRequest(t *testing.T) {
 			assert.Equal(t, row.fails, o != nil, "%v", o)
 		})
 	}
+}
+
+// TestRefusedRequestsAreCounted judges a history with five refusals among eight valid requests. One of them has a
+// status that only a run with rollback gets. Two are shown by another failure, which covers the violation only if it shows
+// all.
+func TestRefusedRequestsAreCounted(t *testing.T) {
+	h := newHistory(t)
+	user := h.target.CallerWith("users.0")
+	h.agent(user, "POST", "/threads", `{}`, 200, `{"thread_id":"`+one+`"}`)
+	for i, status := range []int{200, 404, 200, 409, 404} {
+		h.agent(user, "POST", "/threads/"+one+"/runs", runBody, status, `{"run_id":"`+strconv.Itoa(i)+`"}`)
+		h.agent(user, "GET", "/threads/"+one+"/runs/"+strconv.Itoa(i)+"/join", "", 200, `{}`)
+	}
+	for i, status := range []int{200, 404, 422} {
+		h.agent(user, "POST", "/threads/"+one+"/runs", rollbackBody, status, `{"run_id":"`+strconv.Itoa(5+i)+`"}`)
+	}
+	sentence := `every valid request to "create-run" returned 2xx`
+	h.others = []Other{failing("AS-RUN-1", reports.Must, outcome.Violation{Exchange: 4, Repeats: []int{8}})}
+	_, o := h.judged(sentence)
+	require.NotNil(t, o)
+	require.Len(t, o.Violations, 1)
+	v := o.Violations[0]
+	assert.Equal(t, "The server refuses 4 of 7 valid requests with 404 or 409", v.Summary)
+	assert.Equal(t, []int{4, 8, 10, 13}, v.Shows())
+	assert.Equal(t, 4, v.Count)
+
+	h.others = append(h.others, failing("AS-RUN-1", reports.Must, v))
+	_, o = h.judged(sentence)
+	require.NotNil(t, o)
+	assert.Equal(t, reports.Skipped, o.Verdict)
 }
 
 func TestFirstPage(t *testing.T) {

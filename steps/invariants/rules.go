@@ -3,6 +3,8 @@ package invariants
 import (
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -116,21 +118,28 @@ func addRefusedRules(rules map[string]*invariant, valid *refused, updates map[st
 	for operation, owner := range map[string]string{
 		"get-deployment": "CP-GET-1", "get-revision": "CP-REV-1", "list-revisions": "CP-LIST-1",
 	} {
-		rules[`every valid request to "`+operation+`" returned 2xx`] = &invariant{side: plane,
-			check: valid.checks(operation, ""), coveredBy: owner}
+		rules[served(operation)] = valid.rule(plane, owner, func(s *seen) bool { return s.Op.ID == operation })
 	}
 	for operation, owner := range map[string]string{
-		"create-thread": "AS-THREAD-1", "list-threads": "AS-THREAD-2", "create-run": "AS-RUN-1", "get-run": "AS-RUN-2",
-		"join-run": "AS-RUN-5", "get-state": "AS-STATE-1",
+		"create-thread": "AS-THREAD-1", "get-run": "AS-RUN-2", "join-run": "AS-RUN-5", "get-state": "AS-STATE-1",
 	} {
-		rules[`every valid request to "`+operation+`" returned 2xx`] = &invariant{side: agent,
-			check: valid.checks(operation, ""), coveredBy: owner}
+		rules[served(operation)] = valid.rule(agent, owner, func(s *seen) bool { return s.Op.ID == operation })
 	}
+	rules[served("list-threads")] = valid.rule(agent, "AS-THREAD-2", func(s *seen) bool {
+		return s.Op.ID == "list-threads" || s.Op.ID == "search-threads"
+	})
+	rules[served("create-run")], rules[`every valid run with rollback returned 2xx`] = valid.runRules()
 	for field, owner := range updates {
-		rules[`every valid update of "`+field+`" returned 2xx`] = &invariant{side: plane,
-			check: valid.checks("update-deployment", field), coveredBy: owner}
+		rules[`every valid update of "`+field+`" returned 2xx`] = valid.rule(plane, owner, func(s *seen) bool {
+			return s.Op.ID == "update-deployment" && s.request.Get(sourceConfig+"."+field).Type == gjson.String
+		})
 	}
 	// The rules of a side share what one of them notes.
-	rules[`every valid request to "get-deployment" returned 2xx`].note = valid.note
-	rules[`every valid request to "get-run" returned 2xx`].note = valid.note
+	rules[served("get-deployment")].note = valid.note
+	rules[served("get-run")].note = valid.note
+}
+
+// served returns the sentence about valid requests of an operation.
+func served(operation string) string {
+	return `every valid request to "` + operation + `" returned 2xx`
 }

@@ -47,7 +47,7 @@ func taggedCauses(res *reports.Result, q *reports.Requirement, scenarios []*feat
 // failure is a failed requirement with the exchanges that show its violations.
 type failure struct {
 	*reports.Requirement
-	shows []int // by the scenarios that sent them; nil if another scenario failed, too
+	shows []int // all; 0 stands for an unknown one
 	owns  []int // by the record of all exchanges: another requirement that only shows these did not find another mistake
 }
 
@@ -59,25 +59,22 @@ var ownedKinds = []outcome.Kind{outcome.ServerError, outcome.Refused, outcome.St
 // violations by the record that its failure covers.
 func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) failure {
 	f := failure{Requirement: q}
-	judgesOthers := false
 	for _, s := range r.selected {
 		v := r.verdicts[s.Key()]
-		isOwn := slices.Contains(scenarios, s)
-		covers := v.Verdict == reports.Skipped && v.Skip != nil && v.Skip.Key == q.ID
+		hasFailed := v.Verdict == reports.Failed && slices.Contains(scenarios, s)
+		isCovered := v.Verdict == reports.Skipped && v.Skip != nil && v.Skip.Key == q.ID
 		for _, found := range v.Violations {
+			isOwned := slices.Contains(ownedKinds, found.Kind) && s.Terms.Record
 			switch {
-			case isOwn && v.Verdict == reports.Failed && !s.Terms.Record:
+			case hasFailed && s.Terms.Record && !isOwned: // it may be shown by more exchanges
+				f.shows = append(f.shows, 0)
+			case hasFailed:
 				f.shows = append(f.shows, found.Shows()...)
-			case covers || isOwn && v.Verdict == reports.Failed:
-				judgesOthers = judgesOthers || !covers
-				if slices.Contains(ownedKinds, found.Kind) {
-					f.owns = append(f.owns, found.Shows()...)
-				}
+			}
+			if isOwned && (hasFailed || isCovered) {
+				f.owns = append(f.owns, found.Shows()...)
 			}
 		}
-	}
-	if judgesOthers {
-		f.shows = nil
 	}
 	return f
 }
