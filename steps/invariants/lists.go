@@ -2,11 +2,14 @@ package invariants
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -16,11 +19,13 @@ import (
 type lists struct {
 	patience time.Duration
 	known    map[string]map[string]time.Time // when a revision was first named, by deployment and revision
+	listed   map[string]bool                 // revisions in any list without a filter
 	removed  map[string]bool                 // deployments for which a DELETE was sent
 }
 
 func newLists(patience time.Duration) *lists {
-	return &lists{patience: patience, known: map[string]map[string]time.Time{}, removed: map[string]bool{}}
+	return &lists{patience: patience, known: map[string]map[string]time.Time{}, listed: map[string]bool{},
+		removed: map[string]bool{}}
 }
 
 func (l *lists) note(s *seen) {
@@ -38,7 +43,11 @@ func (l *lists) note(s *seen) {
 		l.noteRevision(deployment, s.response.Get("latest_revision_id").Str, s.Ended)
 	case "list-revisions":
 		for _, row := range s.response.Get("resources").Array() {
-			l.noteRevision(deployment, row.Get("id").Str, s.Ended)
+			id := row.Get("id").Str
+			l.noteRevision(deployment, id, s.Ended)
+			if !isFiltered(s.Query) {
+				l.listed[exchange.IDKey(id)] = true
+			}
 		}
 	}
 }
@@ -73,6 +82,40 @@ func (l *lists) check(t *tally, s *seen) {
 		t.violated(s, outcome.MissingItem, "/resources", "The list has fewer revisions than the server had named before",
 			fmt.Sprintf("at least %d revisions", want), fmt.Sprintf("%d", rows))
 	}
+}
+
+// checkListed judges that a revision which is in no list without a filter is not lacking in a first page with room for it.
+// If the revision is in another page, the limit or the offset is wrong, and the revision is not lost.
+func (l *lists) checkListed(t *tally, s *seen) {
+	deployment := s.In("deployment_id")
+	limit, isFirst := firstPage(s.Query)
+	rows := len(s.response.Get("resources").Array())
+	if s.Op.ID != "list-revisions" || !s.ok() || !s.Whole || !isFirst || rows >= limit || l.removed[deployment] {
+		return
+	}
+	t.judged++
+	for _, revision := range slices.Sorted(maps.Keys(l.known[deployment])) {
+		if !l.listed[revision] && l.known[deployment][revision].Add(l.patience).Before(s.Sent) {
+			v := t.violated(s, outcome.MissingItem, "/resources", "No list without a filter contains a revision that the server had named",
+				"the revision "+revision, reports.Count(rows, "revision")+" without it")
+			v.Class = "in no list"
+			return
+		}
+	}
+}
+
+// isFiltered reports whether the query of a list has a parameter other than limit and offset.
+func isFiltered(query string) bool {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return true
+	}
+	for name := range values {
+		if name != "limit" && name != "offset" {
+			return true
+		}
+	}
+	return false
 }
 
 // defaultLimit is the limit of a list that is requested without one (section 4).

@@ -212,4 +212,20 @@ func TestListThatLacksRevisions(t *testing.T) {
 	list(h, "limit=100", "")
 	_, o = h.judged(sentence)
 	assert.NotNil(t, o)
+	const listed = "each revision that was known before is in a list of its deployment"
+	_, o = h.judged(listed)
+	assert.Nil(t, o, "a list contains the revision")
+	h.plane(target.TheClient, "PATCH", "/v2/deployments/"+one, `{}`, 200, `{"id":"`+one+`","latest_revision_id":"`+three+`"}`)
+	list(h, "limit=1", `{"id":"`+two+`"}`)
+	list(h, "status=DEPLOYED", `{"id":"`+three+`"}`)
+	_, o = h.judged(listed)
+	assert.Nil(t, o, "no list has room for it")
+	list(h, "limit=2", `{"id":"`+two+`"}`)
+	h.others = []Other{failing("CP-LIST-2", reports.Must, outcome.Violation{Exchange: 8, Pointer: "/resources"})}
+	_, o = h.judged(listed)
+	require.NotNil(t, o)
+	assert.Equal(t, reports.Failed, o.Verdict)
+	list(h, "limit=1&offset=1", `{"id":"`+three+`"}`)
+	_, o = h.judged(listed)
+	assert.Nil(t, o, "another page contains it")
 }

@@ -27,6 +27,9 @@ type invariant struct {
 	tally
 }
 
+// always is for invariants that only requirements in coveredBy cover, and none that shows the same exchange.
+func always(Other, outcome.Violation) bool { return true }
+
 // isCoveredBy reports whether a requirement fails for the same mistake as the invariant.
 func (i *invariant) isCoveredBy(id string) bool {
 	return reports.Among(strings.Fields(i.coveredBy), id)
@@ -82,6 +85,8 @@ func (r *Record) newRules() map[string]*invariant {
 			coveredBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
 		`each list of revisions holds at least those that were known before`: {
 			side: plane, note: listed.note, check: listed.check, coveredBy: "CP-LIST-* CP-CREATE-* CP-UPDATE-* CP-GET-1"},
+		`each revision that was known before is in a list of its deployment`: {
+			side: plane, check: listed.checkListed, shows: always, coveredBy: "CP-CREATE-* CP-UPDATE-* CP-GET-1 CP-REV-*"},
 		`no refusal of the control plane contains a stack trace`: {side: plane, check: traceless, advisory: true},
 		`no refusal of the agent server contains a stack trace`:  {side: agent, check: traceless, advisory: true},
 		`no response to one caller contains an id or a text of another user`: {
