@@ -2,7 +2,9 @@ package invariants
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -152,10 +154,72 @@ func (r *follow) violatedLate(t *tally, s *seen, pointer string, after time.Dura
 		return
 	}
 	r.longest = after
-	if v.Exchange != s.ID {
-		v.Repeats = append(v.Repeats, v.Exchange)
+	if v.Count > 1 {
+		v.Repeats[len(v.Repeats)-1] = v.Exchange
 		v.Exchange = s.ID
 	}
 	v.Expected = fmt.Sprintf("%s, %s after the response to the write", expected, r.patience)
 	v.Actual = fmt.Sprintf("%s after %s", actual, after.Round(time.Millisecond))
+}
+
+// end notes all stale reads as doubtful, because those within patience are no violations.
+func (r *follow) end(t *tally) {
+	for _, deployment := range slices.Sorted(maps.Keys(r.reads)) {
+		for _, id := range r.stale(deployment) {
+			t.doubtful = append(t.doubtful, outcome.Violation{Kind: outcome.Stale, Exchange: id})
+		}
+	}
+}
+
+// stale returns the reads of a deployment that contradict others after the same update. If that update was not alone, it is
+// unknown which of the named revisions is the latest, and all of these reads are returned.
+func (r *follow) stale(deployment string) []int {
+	after := map[*write][]*seen{}
+	for _, read := range r.reads[deployment] {
+		last := r.lastSourceUpdate(read)
+		if last != nil {
+			after[last] = append(after[last], read)
+		}
+	}
+	var all []int
+	for update, reads := range after {
+		named := map[string]bool{}
+		latest := map[string]bool{} // revisions that no response named before the update
+		for _, read := range reads {
+			id := latestIn(read)
+			named[id] = true
+			if !r.revision(id).named.Before(update.sent) {
+				latest[id] = true
+			}
+		}
+		for _, read := range reads {
+			isLatest := len(latest) == 1 && latest[latestIn(read)]
+			if len(named) > 1 && !isLatest {
+				all = append(all, read.ID)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// latestIn returns the latest revision that a read of a deployment names, in one spelling.
+func latestIn(read *seen) string {
+	return exchange.IDKey(read.response.Get("latest_revision_id").Str)
+}
+
+// lastSourceUpdate returns the last update of a source field before a read, or nil if there was none or one was under way.
+func (r *follow) lastSourceUpdate(read *seen) (last *write) {
+	for _, u := range r.updates[read.In("deployment_id")] {
+		if len(u.fields) == 0 || !u.sent.Before(read.Ended) {
+			continue
+		}
+		if u.ended.IsZero() || u.ended.After(read.Sent) {
+			return nil
+		}
+		if last == nil || u.sent.After(last.sent) {
+			last = u
+		}
+	}
+	return last
 }

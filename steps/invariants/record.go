@@ -109,10 +109,13 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	r.judge()
 	rule := r.rules[sentence]
 	judged = rule.judged
-	if len(rule.found) == 0 && judged > 0 {
+	found := rule.found
+	if len(found) == 0 {
+		found = rule.doubtful
+	}
+	if len(found) == 0 && judged > 0 {
 		return judged, nil
 	}
-	found := rule.found
 	var owners []string // requirements whose failures show the violations
 	for _, o := range r.others() {
 		id := o.Requirement.ID
@@ -139,7 +142,7 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 			found = remaining
 		}
 	}
-	if len(found) > 0 {
+	if len(found) > 0 && len(rule.found) > 0 {
 		return judged, outcome.All(found)
 	}
 	if len(owners) == 0 {
@@ -151,7 +154,7 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 		return 0, outcome.Blocked("%s: %s failed", noEvidence, names).ByRequirement(owners...)
 	}
 	covered := outcome.Inapplicable(owners[0], "covered by %s, which failed", names)
-	covered.Violations = rule.found
+	covered.Violations = slices.Concat(rule.found, rule.doubtful)
 	return judged, covered
 }
 
@@ -180,6 +183,9 @@ func (o Other) showsAll(v outcome.Violation) bool {
 type tally struct {
 	judged int
 	found  []outcome.Violation
+	// doubtful has what another server may show, too. Such exchanges are only evidence for a failure that covers the
+	// invariant.
+	doubtful []outcome.Violation
 }
 
 // violated records a violation. It returns the violation that is kept, with its count.

@@ -81,7 +81,7 @@ func (r *Record) newRules() map[string]*invariant {
 			side: agent, operation: "create-run", owner: "AS-RUN-4", kind: outcome.NotFinished,
 			summary: "A run does not end within its hold and timeouts.run"}),
 		`each read shows what was written before, once the configured patience is over`: {
-			side: plane, note: follows.note, check: follows.check,
+			side: plane, note: follows.note, check: follows.check, end: follows.end,
 			coveredBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
 		`each list of revisions holds at least those that were known before`: {
 			side: plane, note: listed.note, check: listed.check, coveredBy: "CP-LIST-* CP-CREATE-* CP-UPDATE-* CP-GET-1"},

@@ -1,10 +1,16 @@
 package invariants
 
 import (
+	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -98,6 +104,61 @@ func TestStatesThatNeverExisted(t *testing.T) {
 			row.history(h)
 			_, o := h.judged(row.sentence)
 			assert.Equal(t, row.fails, o != nil, "%v", o)
+		})
+	}
+}
+
+// TestStaleReads checks which reads are evidence for a failure of CP-UPDATE-1 if reads after an update show the deployment
+// in turn as it was before and after it. All reads are one second apart, and updates are numbered by the revision that they
+// create.
+func TestStaleReads(t *testing.T) {
+	const update = `{"source_revision_config":{"repo_ref":"main"}}`
+	revision := func(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
+	for name, c := range map[string]struct {
+		history  string // u: an update; w: one at the same time; a digit: a read that names that revision
+		patience time.Duration
+		fails    bool  // without the failure of CP-UPDATE-1
+		stale    []int // the number of the exchange, from 1
+	}{
+		"in turn":                       {"0u10101", 0, true, []int{4, 6}},
+		"in turn within patience":       {"0u10101", time.Minute, false, []int{4, 6}},
+		"the update is never shown":     {"0u000", 0, false, nil},
+		"the update is shown":           {"0u111", 0, false, nil},
+		"in turn after two updates":     {"0u1u21212", 0, true, []int{6, 8}},
+		"in turn after updates at once": {"0u1uw3232", 0, false, []int{6, 7, 8, 9}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t, func(set *config.Config) { set.Patience = c.patience })
+			sent := 0
+			for _, event := range c.history {
+				switch event {
+				case 'w':
+					h.at = h.at.Add(-time.Second)
+					fallthrough
+				case 'u':
+					sent++
+					h.plane(target.TheClient, "PATCH", deployment, update, 200, `{"latest_revision_id":"`+revision(sent)+`"}`)
+				default:
+					h.reads(deployment, `{"id":"`+one+`","latest_revision_id":"`+revision(int(event-'0'))+`"}`)
+				}
+			}
+			const sentence = `each read shows what was written before, once the configured patience is over`
+			_, o := h.judged(sentence)
+			assert.Equal(t, c.fails, o != nil && o.Verdict == reports.Failed)
+			h.others = []Other{failing("CP-UPDATE-1", reports.Must)}
+			_, o = h.judged(sentence)
+			if c.stale == nil {
+				assert.True(t, o == nil || len(o.Violations) == 0)
+				return
+			}
+			require.NotNil(t, o)
+			assert.Equal(t, reports.Skipped, o.Verdict)
+			var shown []int
+			for _, v := range o.Violations {
+				shown = append(shown, v.Shows()...)
+			}
+			slices.Sort(shown)
+			assert.Equal(t, c.stale, slices.Compact(shown))
 		})
 	}
 }

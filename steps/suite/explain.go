@@ -47,8 +47,8 @@ func taggedCauses(res *reports.Result, q *reports.Requirement, scenarios []*feat
 // failure is a failed requirement with the exchanges that show its violations.
 type failure struct {
 	*reports.Requirement
-	shows []int // all; 0 stands for an unknown one
-	owns  []int // by the record of all exchanges: another requirement that only shows these did not find another mistake
+	shows [][]int // for each, the exchanges that it compares; nil stands for an unknown exchange
+	owns  []int   // by the record of all exchanges: another requirement that only shows these did not find another mistake
 }
 
 // ownedKinds are the kinds of violations that leave nothing else to judge in a response. A response that breaks the
@@ -67,9 +67,12 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 			isOwned := slices.Contains(ownedKinds, found.Kind) && s.Terms.Record
 			switch {
 			case hasFailed && s.Terms.Record && !isOwned: // it may be shown by more exchanges
-				f.shows = append(f.shows, 0)
+				f.shows = append(f.shows, nil)
 			case hasFailed:
-				f.shows = append(f.shows, found.Shows()...)
+				f.shows = append(f.shows, []int{found.Exchange, found.Compared.Shown, found.Compared.With})
+				for _, repeat := range found.Repeats {
+					f.shows = append(f.shows, []int{repeat})
+				}
 			}
 			if isOwned && (hasFailed || isCovered) {
 				f.owns = append(f.owns, found.Shows()...)
@@ -79,8 +82,9 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 	return f
 }
 
-// explainByExchanges sets the explanation of each failed requirement that has none: all exchanges that show its violations
-// are also violations by the record, of requirements that are as binding. A leak between users is never explained.
+// explainByExchanges sets the explanation of each failed requirement that has none: each of its violations is shown by an
+// exchange, or compares one, that is a violation by the record of a requirement which is as binding. A leak between users
+// is never explained.
 func explainByExchanges(res *reports.Result, failures []failure) {
 	for _, f := range failures {
 		if len(f.ExplainedBy) > 0 || f.Subject == "isolation" {
@@ -90,10 +94,11 @@ func explainByExchanges(res *reports.Result, failures []failure) {
 		for _, shown := range f.shows {
 			at := slices.IndexFunc(failures, func(other failure) bool {
 				isAsBinding := other.Level == f.Level || other.Level == reports.Must || f.Level == reports.May
-				return other.ID != f.ID && isAsBinding && slices.Contains(other.owns, shown) &&
+				isOwned := func(id int) bool { return id > 0 && slices.Contains(other.owns, id) }
+				return other.ID != f.ID && isAsBinding && slices.ContainsFunc(shown, isOwned) &&
 					!slices.Contains(reports.Causes(res, other.Requirement), f.Requirement)
 			})
-			if shown == 0 || at < 0 {
+			if at < 0 {
 				causes = nil
 				break
 			}

@@ -15,23 +15,23 @@ func TestExplainByExchanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		level     reports.Level
 		subject   string
-		shows     []int
+		shows     [][]int
 		owns      []int
 		after     []string // what explains CP-A-1 by its tags
 		explained []string
 	}{
-		"the same exchange":                {shows: []int{1}, explained: []string{"CP-B-1"}},
-		"several times":                    {shows: []int{1, 1}, explained: []string{"CP-B-1"}},
-		"one of two exchanges":             {shows: []int{1, 9}},
-		"another exchange":                 {shows: []int{9}},
+		"the same exchange":                {shows: [][]int{{1}}, explained: []string{"CP-B-1"}},
+		"several times":                    {shows: [][]int{{1}, {1}}, explained: []string{"CP-B-1"}},
+		"one of two exchanges":             {shows: [][]int{{1}, {9}}},
+		"another exchange":                 {shows: [][]int{{9}}},
 		"no exchange":                      {},
-		"a violation without an exchange":  {shows: []int{1, 0}},
-		"a SHOULD does not explain a MUST": {shows: []int{2}},
-		"two causes of a SHOULD":           {level: reports.Should, shows: []int{2, 1}, explained: []string{"CP-C-1", "CP-B-1"}},
-		"a leak":                           {subject: "isolation", shows: []int{1}},
-		"a tag explains it":                {shows: []int{1}, after: []string{"CP-C-1"}, explained: []string{"CP-C-1"}},
-		"each would explain the other":     {shows: []int{3}},
-		"an exchange that it owns":         {shows: []int{4}, owns: []int{4}},
+		"a violation without an exchange":  {shows: [][]int{{1}, {0}}},
+		"a SHOULD does not explain a MUST": {shows: [][]int{{2}}},
+		"two causes of a SHOULD":           {level: reports.Should, shows: [][]int{{2}, {1}}, explained: []string{"CP-C-1", "CP-B-1"}},
+		"a leak":                           {subject: "isolation", shows: [][]int{{1}}},
+		"a tag explains it":                {shows: [][]int{{1}}, after: []string{"CP-C-1"}, explained: []string{"CP-C-1"}},
+		"each would explain the other":     {shows: [][]int{{3}}},
+		"an exchange that it owns":         {shows: [][]int{{4}}, owns: []int{4}},
 	} {
 		level := c.level
 		if level == "" {

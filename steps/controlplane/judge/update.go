@@ -64,6 +64,7 @@ func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, 
 	case want == 0 && !exchange.SameID(after.Latest, before.Latest):
 		v.Kind = outcome.Changed
 		v.Summary = "The update changes latest_revision_id"
+		v.Compared = compared(after.Deployment, before.Deployment)
 	default:
 		return nil
 	}
