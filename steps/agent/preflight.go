@@ -123,21 +123,33 @@ func (s *Server) limit(atOnce int) {
 	s.runs.slots.SetSlots(min(atOnce, s.atOnce))
 	if atOnce < s.needed && s.target.Config.Agent.Runs == 0 {
 		const then = "others are pending: the suite starts no more at once, whatever --concurrency says"
-		text := fmt.Sprintf("the agent server executes %s at a time, %s", reports.Count(atOnce, "run"), then)
+		number := reports.Count(atOnce, "run")
+		if atOnce > 1 {
+			number = fmt.Sprintf("at least %d and fewer than %d runs", atOnce, s.needed) // it may start runs late
+		}
+		text := fmt.Sprintf("the agent server executes %s at a time, %s", number, then)
 		s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: text})
 	}
 }
 
 // count completes the pace with how many runs the server executes at a time, up to the number that the test run needs.
-// If the plain run is late, it tries once more with more time: the server may have been busy, or start runs late.
+// If the plain run is late, it tries again with more time: the server may have been busy, or start runs late. A small
+// number counts only if a second measurement with more time confirms it. One that fails is repeated once.
 func (s *Server) count(ctx context.Context, p pace) pace {
-	for _, hold := range []time.Duration{s.Hold(0), max(s.Hold(0), lateStart)} {
+	more := max(s.Hold(0), lateStart)
+	first := 0
+	for i, hold := range []time.Duration{s.Hold(0), more, more} {
 		held, plain, executed := s.startTogether(ctx, s.needed-1, hold)
-		p.atOnce = max(p.atOnce, executed)
 		if plain != nil {
 			// The fastest plain run counts: the first run of a server may be slow.
 			p.held, p.plain, p.hold = held, plain, min(p.hold, holdAfter(plain))
-			break
+		}
+		switch {
+		case plain != nil || i > 0 && executed > 0:
+			p.atOnce = max(first, executed)
+			return p
+		case i == 0:
+			first = executed
 		}
 	}
 	return p

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,9 +33,13 @@ type queue struct {
 	workers int
 	pending chan *queued
 	blocks  bool          // it answers nothing while a run waits
+	late    time.Duration // after which a worker starts with a run, except the first one
+	refuses int           // the number of runs with at least lateStart that are refused
 	answers chan struct{} // a mutex as a channel: in a bubble, time does not pass while a goroutine waits for a sync.Mutex
 	runs    sync.Map      // by thread
-	made    int
+
+	executed atomic.Int64
+	made     int
 }
 
 type queued struct {
@@ -52,6 +57,11 @@ func (q *queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mux.HandleFunc("POST /threads/{thread}/runs", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		run := &queued{gjson.GetBytes(body, "input.messages.0.content").String(), make(chan struct{})}
+		if q.refuses > 0 && waitOf(run) >= lateStart {
+			q.refuses--
+			http.Error(w, "{}", http.StatusConflict)
+			return
+		}
 		q.runs.Store(r.PathValue("thread"), run)
 		q.pending <- run
 		_, _ = io.WriteString(w, `{"run_id":"run"}`)
@@ -74,13 +84,26 @@ func (q *queue) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (q *queue) execute(run *queued) {
-	var ms int
-	if _, err := fmt.Sscanf(run.text, "wait=%d", &ms); err == nil && q.blocks {
+	wait := waitOf(run)
+	if wait > 0 && q.blocks {
 		q.answers <- struct{}{}
 		defer func() { <-q.answers }()
 	}
-	time.Sleep(time.Duration(ms) * time.Millisecond)
+	if q.executed.Add(1) > 1 {
+		wait += q.late
+	}
+	time.Sleep(wait)
 	close(run.done)
+}
+
+// waitOf returns how long a run is told to wait.
+func waitOf(run *queued) time.Duration {
+	ms := 0
+	_, err := fmt.Sscanf(run.text, "wait=%d", &ms)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(ms) * time.Millisecond
 }
 
 func serverOf(t *testing.T, q *queue, change func(*config.Config)) *Server {
@@ -129,6 +152,25 @@ func TestNoMoreRunsThanTheServerExecutes(t *testing.T) {
 				assert.LessOrEqual(t, places, workers)
 				assert.GreaterOrEqual(t, places, min(workers, 2))
 				assert.True(t, key == 0 || places == key)
+			})
+		})
+	}
+}
+
+// TestLateRunsAreNotOneAtATime checks the pace of servers that execute five runs at a time, and start each one late from
+// the second on. If the measurement with more time fails, it is repeated, and without it nothing is known.
+func TestLateRunsAreNotOneAtATime(t *testing.T) {
+	t.Parallel()
+	for failures, isNoted := range map[int]bool{0: true, 1: true, 2: false} {
+		t.Run(strconv.Itoa(failures), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := serverOf(t, &queue{workers: 5, late: 400 * time.Millisecond, refuses: 7 * failures}, func(*config.Config) {})
+				_, err := s.preflight(t.Context())
+				require.NoError(t, err)
+				assert.False(t, s.OneAtATime())
+				assert.Equal(t, isNoted, len(s.target.Notes()) > 0)
+				assert.Equal(t, isNoted, s.learned().atOnce > 1)
 			})
 		})
 	}
