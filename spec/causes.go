@@ -114,6 +114,9 @@ func expected(k jsonschema.ErrorKind) string {
 	case *kind.Enum:
 		return spelling.Either(wanted(k.Want))
 	case *kind.Format:
+		if k.Want == "date-time" {
+			return "a date-time with an offset" // without one the format is wrong, too (RFC 3339)
+		}
 		return "a " + k.Want
 	case *kind.Minimum:
 		return "at least " + k.Want.RatString()

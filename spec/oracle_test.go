@@ -103,7 +103,7 @@ func TestAViolationSaysWhatIsWrong(t *testing.T) {
 		{"a type", page("7"), Violation{"list-revisions", 200, "/resources/0", "type", "object", "7"}},
 		{"two types", oneRevision(revision("source_revision_config", `{"repo_ref":true}`)),
 			Violation{"get-revision", 200, "/source_revision_config/repo_ref", "type", "null or string", "true"}},
-		{"a format", oneRevision(revision("created_at", `"soon"`)), Violation{"get-revision", 200, "/created_at", "format", "a date-time", `"soon"`}},
+		{"a format", oneRevision(revision("created_at", `"soon"`)), Violation{"get-revision", 200, "/created_at", "format", "a date-time with an offset", `"soon"`}},
 		{"a value", oneRevision(revision("source", `"zip"`)), Violation{"get-revision", 200, "/source", "enum",
 			`"git_host", "external_container" or "internal_container"`, `"zip"`}},
 		{"a status", refused(418, ""), Violation{"list-revisions", 418, "", "status", "status 200, 401, 403, 404 or 422", "status 418"}},
