@@ -1,10 +1,12 @@
 package suite
 
 import (
+	"net/http"
 	"slices"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -20,6 +22,7 @@ func (r *run) explain(res *reports.Result, groups [][]*features.Scenario) {
 		}
 	}
 	explainByExchanges(res, failures)
+	explainByRepeats(failures)
 }
 
 // taggedCauses returns the failed requirements that the tags @after of a failed requirement name. It returns nil if they
@@ -48,7 +51,9 @@ func taggedCauses(res *reports.Result, q *reports.Requirement, scenarios []*feat
 type failure struct {
 	*reports.Requirement
 	shows [][]int // for each, the exchanges that it compares; nil stands for an unknown exchange
-	owns  []int   // by the record of all exchanges: another requirement that only shows these did not find another mistake
+	// repeats has the operations whose responses repeat what another caller got; nil if a violation shows something else.
+	repeats []string
+	owns    []int // by the record of all exchanges: another requirement that only shows these did not find another mistake
 }
 
 // ownedKinds are the kinds of violations that leave nothing else to judge in a response. A response that breaks the
@@ -59,6 +64,7 @@ var ownedKinds = []outcome.Kind{outcome.ServerError, outcome.Refused, outcome.St
 // violations by the record that its failure covers.
 func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) failure {
 	f := failure{Requirement: q}
+	isOther := false // whether a violation shows something else than a repeated response
 	for _, s := range r.selected {
 		v := r.verdicts[s.Key()]
 		hasFailed := v.Verdict == reports.Failed && slices.Contains(scenarios, s)
@@ -77,9 +83,37 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 			if isOwned && (hasFailed || isCovered) {
 				f.owns = append(f.owns, found.Shows()...)
 			}
+			for _, id := range found.Shows() {
+				if hasFailed && (s.Terms.Record || r.repeated(found.Kind, id) == 0) {
+					isOther = true
+				} else if hasFailed {
+					f.repeats = append(f.repeats, r.target.Collector.Observation(id).Op.ID)
+				}
+			}
 		}
 	}
+	if isOther {
+		f.repeats = nil
+	}
 	return f
+}
+
+// repeated returns the exchange in which another caller got the same response from the same URL before, or 0. It returns 0
+// also for violations other than that the response must not be sent to the caller.
+func (r *run) repeated(kind outcome.Kind, id int) int {
+	shown := r.target.Collector.Observation(id)
+	isLeak := kind == outcome.Accepted || kind == outcome.Leak
+	if !isLeak || shown.Method != http.MethodGet || shown.Status/100 != 2 || !shown.Whole || len(shown.Answer) <= len("{}") {
+		return 0
+	}
+	address := func(o evidence.Observation) string { return o.Base + o.Path + "?" + o.Query }
+	for _, o := range r.target.Collector.Observations() {
+		isOther := o.Caller.Name != shown.Caller.Name && o.Ended.Before(shown.Sent)
+		if isOther && o.Method == shown.Method && o.Status == shown.Status && address(o) == address(shown) && o.Answer == shown.Answer {
+			return o.ID
+		}
+	}
+	return 0
 }
 
 // explainByExchanges sets the explanation of each failed requirement that has none: each of its violations is shown by an
@@ -93,9 +127,8 @@ func explainByExchanges(res *reports.Result, failures []failure) {
 		var causes []string
 		for _, shown := range f.shows {
 			at := slices.IndexFunc(failures, func(other failure) bool {
-				isAsBinding := other.Level == f.Level || other.Level == reports.Must || f.Level == reports.May
 				isOwned := func(id int) bool { return id > 0 && slices.Contains(other.owns, id) }
-				return other.ID != f.ID && isAsBinding && slices.ContainsFunc(shown, isOwned) &&
+				return other.ID != f.ID && isAsBinding(other, f) && slices.ContainsFunc(shown, isOwned) &&
 					!slices.Contains(reports.Causes(res, other.Requirement), f.Requirement)
 			})
 			if at < 0 {
@@ -108,4 +141,28 @@ func explainByExchanges(res *reports.Result, failures []failure) {
 		}
 		f.ExplainedBy = causes
 	}
+}
+
+// explainByRepeats explains failures that show only responses which another caller got from the same URL, byte for byte:
+// a cache that ignores the caller, or a check that is missing, is one problem. The most severe failure explains the others
+// that show one of its operations.
+func explainByRepeats(failures []failure) {
+	leaks := slices.DeleteFunc(slices.Clone(failures), func(f failure) bool {
+		return len(f.repeats) == 0 || len(f.ExplainedBy) > 0
+	})
+	slices.SortStableFunc(leaks, func(a, b failure) int { return reports.SubjectRank(a.Subject) - reports.SubjectRank(b.Subject) })
+	for i, f := range leaks {
+		at := slices.IndexFunc(leaks[:i], func(cause failure) bool {
+			isShared := func(operation string) bool { return slices.Contains(cause.repeats, operation) }
+			return len(cause.ExplainedBy) == 0 && isAsBinding(cause, f) && slices.ContainsFunc(f.repeats, isShared)
+		})
+		if at >= 0 {
+			f.ExplainedBy = []string{leaks[at].ID}
+		}
+	}
+}
+
+// isAsBinding reports whether a failure is at least as binding as another.
+func isAsBinding(cause, f failure) bool {
+	return cause.Level == f.Level || cause.Level == reports.Must || f.Level == reports.May
 }

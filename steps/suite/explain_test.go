@@ -42,8 +42,31 @@ func TestExplainByExchanges(t *testing.T) {
 			{ID: "CP-C-1", Level: reports.Should}, {ID: "CP-D-1", Level: reports.Must, ExplainedBy: []string{"CP-A-1"}},
 		}}
 		all := res.Requirements
-		explainByExchanges(res, []failure{{&all[0], c.shows, c.owns}, {&all[1], nil, []int{1}}, {&all[2], nil, []int{2}},
-			{&all[3], nil, []int{3}}})
+		explainByExchanges(res, []failure{{Requirement: &all[0], shows: c.shows, owns: c.owns}, {Requirement: &all[1], owns: []int{1}},
+			{Requirement: &all[2], owns: []int{2}}, {Requirement: &all[3], owns: []int{3}}})
 		assert.Equal(t, c.explained, all[0].ExplainedBy, name)
+	}
+}
+
+// TestExplainByRepeats checks which failures explain CP-A-1. CP-B-1 is a MUST about isolation, and CP-C-1 a SHOULD without
+// a subject.
+func TestExplainByRepeats(t *testing.T) {
+	for name, c := range map[string]struct {
+		subject    string
+		of, ofB, C []string // operations
+		explained  []string
+	}{
+		"the same operation":        {of: []string{"a"}, ofB: []string{"a", "b"}, explained: []string{"CP-B-1"}},
+		"one of two operations":     {of: []string{"a", "c"}, ofB: []string{"a", "b"}, explained: []string{"CP-B-1"}},
+		"another operation":         {of: []string{"c"}, ofB: []string{"a"}},
+		"something else":            {ofB: []string{"a"}},
+		"both are leaks":            {subject: "isolation", of: []string{"a"}, ofB: []string{"a"}},
+		"a SHOULD explains no MUST": {of: []string{"a"}, C: []string{"a"}},
+	} {
+		a := reports.Requirement{ID: "CP-A-1", Level: reports.Must, Subject: c.subject}
+		explainByRepeats([]failure{{Requirement: &a, repeats: c.of},
+			{Requirement: &reports.Requirement{ID: "CP-B-1", Level: reports.Must, Subject: "isolation"}, repeats: c.ofB},
+			{Requirement: &reports.Requirement{ID: "CP-C-1", Level: reports.Should}, repeats: c.C}})
+		assert.Equal(t, c.explained, a.ExplainedBy, name)
 	}
 }
