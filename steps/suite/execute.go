@@ -101,12 +101,12 @@ func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) er
 	return r.execute(ctx, failed)
 }
 
-// contents returns the features that hold the scenarios.
+// contents returns the features with the scenarios.
 func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
 	var all []godog.Feature
 	for _, f := range r.Catalogue.Files {
 		if slices.ContainsFunc(scenarios, func(s *features.Scenario) bool { return s.URI == f.URI }) {
-			all = append(all, godog.Feature{Name: f.URI, Contents: f.Content})
+			all = append(all, godog.Feature{Name: f.URI, Contents: f.Extract(scenarios)})
 		}
 	}
 	return all
