@@ -173,9 +173,11 @@ func (r *isolation) hasSent(s *seen, text string) bool {
 	return requestContains(s, text) || own != nil && contains(own.sent.String(), text)
 }
 
-// requestContains reports whether a request contains a text in its address or its body.
+// requestContains reports whether a request contains a text in its address or its body. A UUID may be sent in capitals
+// and shown in lower case.
 func requestContains(s *seen, text string) bool {
-	return contains(s.Path, text) || contains(s.Query, text) || contains(s.Request, text)
+	return contains(s.Path, text) || contains(s.Query, text) || contains(s.Request, text) ||
+		strings.Contains(strings.ToLower(s.Path), text)
 }
 
 // contains reports whether a body contains a text, as it is or as JSON writes it.

@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -105,8 +106,9 @@ func (r *rollback) check(t *tally, s *seen) {
 	if !s.ofInterface() || !s.ok() {
 		return
 	}
+	isDuringRun := s.Op.ID == "get-state" && r.isInProgress(s)
 	for _, p := range r.order {
-		if len(p.marks) == 0 || !s.Sent.After(p.gone) || p.base != s.Base {
+		if len(p.marks) == 0 || !s.Sent.After(p.gone) || p.base != s.Base || isDuringRun {
 			continue
 		}
 		t.judged++
@@ -117,4 +119,14 @@ func (r *rollback) check(t *tally, s *seen) {
 			}
 		}
 	}
+}
+
+// isInProgress reports whether a run of the thread may have been in progress when its state was read. Such a state is not
+// judged: a server may remove what was rolled back when the next run completes.
+func (r *rollback) isInProgress(s *seen) bool {
+	return slices.ContainsFunc(r.order, func(p *posted) bool {
+		isOfThread := p.base == s.Base && p.thread == s.In("thread_id")
+		isOver := !p.completed.IsZero() && p.completed.Before(s.Sent) || !p.gone.IsZero() && p.gone.Before(s.Sent)
+		return isOfThread && p.sent.Before(s.Ended) && !isOver
+	})
 }
