@@ -31,12 +31,14 @@ const (
 // Profiles are all profiles in the order of the interface.
 var Profiles = []string{ControlPlane, AgentServer, EndToEnd}
 
-// Tags that control when a scenario runs.
+// Tags that control when a scenario runs, or select it.
 const (
 	// TagLast marks scenarios that run after all others.
 	TagLast = "@last"
 	// TagSlow marks scenarios that wait. They start first, so that others run in the meantime.
 	TagSlow = "@slow"
+	// TagSituation marks scenarios that repeat a check after an event on a thread.
+	TagSituation = "@situation"
 )
 
 // Subjects are the tags of features and rules for what a violation puts at risk. Reports list failures of isolation first,

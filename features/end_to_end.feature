@@ -20,3 +20,4 @@ Feature: Create, deploy, call, update and call again
       Given the deployment was updated to the second source and is DEPLOYED again
       When the user calls its agent server again
       Then the ai message comes from the new revision
+      And five further threads are served by the new revision

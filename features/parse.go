@@ -146,7 +146,7 @@ func (p *parser) scenario(pickle *messages.Pickle) (*Scenario, error) {
 // describes reports whether a tag describes a requirement or when it is judged.
 func describes(tag string) bool {
 	return idTag.MatchString(tag) || sectionTag.MatchString(tag) || afterTag.MatchString(tag) || levels[tag] != "" ||
-		slices.Contains(Subjects, tag) || slices.Contains([]string{TagLast, TagSlow}, tag) ||
+		slices.Contains(Subjects, tag) || slices.Contains([]string{TagLast, TagSlow, TagSituation}, tag) ||
 		slices.Contains(Profiles, strings.TrimPrefix(tag, "@"))
 }
 

@@ -156,7 +156,7 @@ func (f *runFlags) checkWriteBaseline() error {
 // The memory limit of a test run in bytes is memoryOfRun and memoryOfRequest for each request in flight. Garbage is
 // collected more often above this limit, and below it whenever the heap has grown by gcPercent.
 const (
-	memoryOfRun     = 32 << 20
+	memoryOfRun     = 80 << 20
 	memoryOfRequest = 5 << 20
 	gcPercent       = 60
 )

@@ -12,12 +12,13 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/situations"
 )
 
 func newList() *cobra.Command {
 	format := "table"
 	var results []string
-	var cases bool
+	var cases, pairs bool
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the requirements with level, sections and number of scenarios",
@@ -28,6 +29,9 @@ full.
 With --cases, list what a client may send by the contract: each operation with each parameter, field, credential and
 moment, by class, and the scenarios that judge it, or the reason why none does.
 
+With --situations, list the events on a thread and the checks that are made after each of them, with the requirement
+and the scenario, or the reason why a pair is left out.
+
 With --format html, write the specification as one page: each rule with its scenarios and the faults that break it. The
 results of --result add exchanges as examples: a file with the name of a fault (limit-101-is-served.json) shows how its
 rule is broken, and all other files show how the rules are met. agentconform prove --examples writes such files.`,
@@ -35,6 +39,7 @@ rule is broken, and all other files show how the rules are met. agentconform pro
   agentconform list | grep CP-LIST
   agentconform list --format json
   agentconform list --cases | grep create-run
+  agentconform list --situations
   agentconform list --format markdown > features/REQUIREMENTS.md
   agentconform list --format html --result reference.json,limit-101-is-served.json > specification.html`,
 		Args: noArguments("agentconform explain ID shows one requirement"),
@@ -47,8 +52,14 @@ rule is broken, and all other files show how the rules are met. agentconform pro
 				return err
 			}
 			w := c.OutOrStdout()
+			if cases && pairs {
+				return errors.New("--cases and --situations are two lists: remove one")
+			}
 			if cases {
 				return listCases(w, catalogue, format)
+			}
+			if pairs {
+				return listSituations(w, catalogue, format)
 			}
 			switch format {
 			case "table":
@@ -69,6 +80,7 @@ rule is broken, and all other files show how the rules are met. agentconform pro
 		},
 	}
 	c.Flags().BoolVar(&cases, "cases", false, "list what a client may send by the contract, each with its scenarios")
+	c.Flags().BoolVar(&pairs, "situations", false, "list the events on a thread with the checks after each of them")
 	addChoice(c, &format, "format", "", "table", "json", "markdown", "html")
 	c.Flags().StringSliceVar(&results, "result", nil, "result `files` with the examples of --format html")
 	return c
@@ -118,6 +130,28 @@ func listCases(w io.Writer, c *features.Catalogue, format string) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", each.Operation, each.Place, each.Class, describeCase(each))
 	}
 	fmt.Fprintf(t, "\n%d cells: %d with a case, %d with a reason\n", len(cases), len(cases)-reasons, reasons)
+	return t.Flush()
+}
+
+// listSituations writes each event with each check, and the scenario about the two, or the reason why there is none.
+func listSituations(w io.Writer, c *features.Catalogue, format string) error {
+	if format != "table" && format != "json" {
+		return fmt.Errorf("--situations --format %s: give table or json", format)
+	}
+	pairs := situations.Pairs(c)
+	if format == "json" {
+		return writeJSON(w, map[string][]situations.Pair{"situations": pairs})
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "EVENT\tCHECK\tREQUIREMENT\tSCENARIO, OR WHY THERE IS NONE")
+	leftOut := 0
+	for _, p := range pairs {
+		if p.Reason != "" {
+			leftOut++
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", p.Event, p.Check, p.Requirement, p.Scenario+p.Reason)
+	}
+	fmt.Fprintf(t, "\n%d pairs: %d with a scenario, %d left out\n", len(pairs), len(pairs)-leftOut, leftOut)
 	return t.Flush()
 }
 

@@ -65,6 +65,41 @@ Feature: Authentication at the agent server
         | start a run      |
         | read the state   |
 
+    @situation
+    Scenario Outline: Without credentials, each route of a thread on which <event> returns the handler's status
+      Given a thread on which <event>
+      When the thread is used again
+      Then a caller without credentials is refused by each route
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
+
   @AS-AUTH-2 @must @section-5 @section-7 @after:AS-AUTH-1
   @needs:users
   Rule: A wrong token or scheme returns the authentication handler's status on every route
@@ -183,6 +218,41 @@ Feature: Authentication at the agent server
         | the bearer token of the control plane | retrieve a run   |
         | the bearer token of the control plane | join a run       |
 
+    @situation
+    Scenario Outline: With an unknown token, each route of a thread on which <event> returns the handler's status
+      Given a thread on which <event>
+      When the thread is used again
+      Then a caller with an unknown token is refused by each route
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
+
   @AS-AUTH-3 @must @section-5 @section-7
   @anonymous @needs:agent.rejected_detail @needs:users
   Rule: A refusal by the authentication handler contains the detail that the handler chose
@@ -284,6 +354,41 @@ Feature: Authentication at the agent server
       When the user starts a run that reports its caller
       Then the run reports the custom fields of the user
 
+    @situation
+    Scenario Outline: On a thread on which <event>, a further run receives the identity of its user
+      Given a thread on which <event>
+      When the thread is used again
+      Then a further run receives the user who started it
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
+
   @AS-AUTH-7 @must @section-5 @slow
   @needs:users.1 @needs:users.0.identity|users.0.fields @needs:users.1.identity|users.1.fields @writes
   Rule: With two users, in turn or at once, each run receives its own caller in graph_auth_user
@@ -316,8 +421,10 @@ Feature: Authentication at the agent server
       Then no response shows anything of the run
 
       Examples:
-        | spelling           |
-        | a slash at the end |
-        | a doubled slash    |
-        | capital letters    |
-        | a path parameter   |
+        | spelling                |
+        | a slash at the end      |
+        | a doubled slash         |
+        | capital letters         |
+        | a path parameter        |
+        | a file extension        |
+        | percent-encoded letters |

@@ -85,6 +85,41 @@ Feature: Authorization at the agent server
         | second | join a run                               |
         | second | join the run under a thread of their own |
 
+    @situation
+    Scenario Outline: Another user cannot read a thread on which <event>
+      Given a thread on which <event>
+      When the thread is used again
+      Then another user cannot read the thread or its run
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
+
   @AS-AUTHZ-2 @must @section-5 @slow
   @needs:users.1 @writes
   Rule: POST of a run on another user's thread returns an HTTP error and does not change it
@@ -129,6 +164,41 @@ Feature: Authorization at the agent server
         | owner  |
         | first  |
         | second |
+
+    @situation
+    Scenario Outline: Another user cannot start a run on a thread on which <event>
+      Given a thread on which <event>
+      When the thread is used again
+      Then another user cannot start a run on it
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
 
   @AS-AUTHZ-3 @must @section-5 @isolation
   @needs:users.1 @writes
@@ -183,6 +253,17 @@ Feature: Authorization at the agent server
       Examples:
         | owner  |
         | second |
+
+    Scenario Outline: A list filtered by <filter> returns no threads of the first user to another user
+      Given a thread of each of two users
+      When the other user lists the threads with <filter>
+      Then the list holds no thread of the user
+
+      Examples:
+        | filter                     |
+        | an owner that is an object |
+        | an owner that is a list    |
+        | an owner that is null      |
 
   @AS-AUTHZ-4 @should @section-5
   @writes

@@ -71,6 +71,23 @@ Feature: Invariants of all agent-server responses
       When all exchanges of the test run are read
       Then no response after a rollback contains the id or the text of the prior run
 
+    @situation
+    Scenario Outline: No read of a thread on which <event>, and no list, shows the run
+      Given a thread on which <event>
+      When the thread is used again
+      Then no read of the thread or list shows a run that was rolled back
+
+      Examples:
+        | event                                            |
+        | a run was rolled back as soon as it was accepted |
+        | a run was rolled back after it had written       |
+        | a run was rolled back after two seconds          |
+        | a run was rolled back while a join was pending   |
+        | a run was rolled back after its join was dropped |
+        | a run was rolled back by one with the same input |
+        | a run was rolled back by one that failed         |
+        | several runs were rolled back in turn            |
+
   @AS-INVARIANT-6 @should @section-7 @last @security
   @anonymous
   Rule: No 4xx response of the agent server contains a stack trace

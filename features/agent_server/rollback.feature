@@ -38,6 +38,41 @@ Feature: Rolling back a run in progress
       When all exchanges of the test run are read
       Then every valid run with rollback returned 2xx
 
+    @situation
+    Scenario Outline: On a thread on which <event>, a rollback does not wait for the end of the prior run
+      Given a thread on which <event>
+      When a run is rolled back on it
+      Then it completes without waiting for the prior run
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
+
   @AS-ROLLBACK-2 @must @section-3 @section-4 @section-7 @slow
   @writes
   Rule: GET of a run that was rolled back while it was in progress returns an HTTP error
@@ -49,6 +84,58 @@ Feature: Rolling back a run in progress
       Given a run that was rolled back after it had started
       When the user retrieves the prior run and reads the state, once the new run has completed
       Then the prior run can no longer be retrieved
+
+    @situation
+    Scenario Outline: Runs of a thread on which <event> can no longer be retrieved once they were rolled back
+      Given a thread on which <event>
+      When the thread is used again
+      Then the runs that were rolled back can no longer be retrieved
+
+      Examples:
+        | event                                            |
+        | a run was rolled back as soon as it was accepted |
+        | a run was rolled back after it had written       |
+        | a run was rolled back after two seconds          |
+        | a run was rolled back while a join was pending   |
+        | a run was rolled back after its join was dropped |
+        | a run was rolled back by one with the same input |
+        | a run was rolled back by one that failed         |
+        | several runs were rolled back in turn            |
+
+    @situation
+    Scenario Outline: On a thread on which <event>, a run that is rolled back can no longer be retrieved
+      Given a thread on which <event>
+      When a run is rolled back on it
+      Then the prior run can no longer be retrieved after that
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
 
   @AS-ROLLBACK-3 @must @section-3 @slow @after:AS-ROLLBACK-2
   @writes
@@ -66,6 +153,58 @@ Feature: Rolling back a run in progress
       Given a run that was rolled back after the state had shown its first message
       When the user retrieves the prior run and reads the state, once the new run has completed
       Then the state holds no message of the prior run
+
+    @situation
+    Scenario Outline: The state of a thread on which <event> shows nothing of the runs that were rolled back
+      Given a thread on which <event>
+      When the thread is used again
+      Then the state shows nothing of a run that was rolled back
+
+      Examples:
+        | event                                            |
+        | a run was rolled back as soon as it was accepted |
+        | a run was rolled back after it had written       |
+        | a run was rolled back after two seconds          |
+        | a run was rolled back while a join was pending   |
+        | a run was rolled back after its join was dropped |
+        | a run was rolled back by one with the same input |
+        | a run was rolled back by one that failed         |
+        | several runs were rolled back in turn            |
+
+    @situation
+    Scenario Outline: On a thread on which <event>, a rollback leaves nothing of the prior run in the state
+      Given a thread on which <event>
+      When a run is rolled back on it
+      Then the state has the messages of the new run and none of the prior run
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
 
   @AS-ROLLBACK-4 @must @section-3 @section-4 @section-7 @slow @after:AS-ROLLBACK-2 @after:AS-ROLLBACK-3
   @writes

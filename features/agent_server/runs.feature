@@ -30,6 +30,41 @@ Feature: Runs
       When all exchanges of the test run are read
       Then every valid request to "create-run" returned 2xx
 
+    @situation
+    Scenario Outline: A thread on which <event> accepts a further run
+      Given a thread on which <event>
+      When the thread is used again
+      Then it accepts a further run
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
+
   @AS-RUN-2 @must @section-4
   @writes
   Rule: GET of a run returns that run with its run_id, whether in progress or completed
@@ -56,6 +91,39 @@ Feature: Runs
     Scenario: Every valid GET of a run returned 2xx
       When all exchanges of the test run are read
       Then every valid request to "get-run" returned 2xx
+
+    @situation
+    Scenario Outline: Completed runs of a thread on which <event> can be retrieved
+      Given a thread on which <event>
+      When the thread is used again
+      Then its completed runs can be retrieved
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
 
   @AS-RUN-3 @must @section-4 @section-7 @form
   @writes

@@ -78,6 +78,15 @@ Feature: The state of a thread
         | an empty message    |
         | a message of 32 KiB |
 
+    Scenario Outline: A run with <character> in a message loses no message, or returns 4xx
+      When a run of the user with <character> has completed, or was refused with 4xx
+      Then the state has a human message for each message of the input
+
+      Examples:
+        | character            |
+        | the character U+0000 |
+        | the character U+FFFE |
+
     Scenario: The result of a tool is a tool message
       When a run of the user that calls a tool has completed
       Then the messages of the state have the types "human, tool, ai"
@@ -88,6 +97,74 @@ Feature: The state of a thread
       When all exchanges of the test run are read
       Then no state lacks a completed run that it had shown before
 
+    @situation
+    Scenario Outline: On a thread on which <event>, the state ends with the messages of the last completed run
+      Given a thread on which <event>
+      When the thread is used again
+      Then the state ends with the messages of its last completed run
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
+
+    @situation
+    Scenario Outline: On a thread on which <event>, the state ends with the messages of a further run
+      Given a thread on which <event>
+      When the thread is used again
+      Then the state ends with the messages of the further run
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
+
   @AS-STATE-3 @should @section-2
   @writes
   Rule: A second run on a thread adds its messages after those of the first run
@@ -96,6 +173,39 @@ Feature: The state of a thread
       Given a completed run on a new thread
       When the user's next run on the thread completes
       Then the state holds the messages of both runs, in order
+
+    @situation
+    Scenario Outline: On a thread on which <event>, the messages of a further run follow those of the completed runs
+      Given a thread on which <event>
+      When the thread is used again
+      Then the messages of the further run follow those of the earlier runs
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
 
   @AS-STATE-4 @should @section-4 @form
   @writes
@@ -106,3 +216,45 @@ Feature: The state of a thread
       Given a completed run
       When the user reads the state of each wrong thread id
       Then each of these requests returns an HTTP error status
+
+  @AS-STATE-5 @should @section-2
+  @writes
+  Rule: The state of a new thread has no messages, whatever other threads of the user contain
+    "Thread state: an object with values.messages, an array of message objects"
+    A system message at the start, which some servers write into each thread, is not judged. The state of a thread
+    without a run may be missing: any status below 500 is accepted.
+
+    @situation
+    Scenario Outline: When <event> on another thread, a new thread has no messages
+      Given a thread on which <event>
+      When the thread is used again
+      Then a new thread of the user contains no messages
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | a run has followed a longer one with equal messages |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a run was rolled back after it had written          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |

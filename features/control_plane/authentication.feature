@@ -337,11 +337,13 @@ Feature: Authentication at the control plane
       Then no response shows anything of the deployment
 
       Examples:
-        | spelling           |
-        | a slash at the end |
-        | a doubled slash    |
-        | capital letters    |
-        | a path parameter   |
+        | spelling                |
+        | a slash at the end      |
+        | a doubled slash         |
+        | capital letters         |
+        | a path parameter        |
+        | a file extension        |
+        | percent-encoded letters |
 
   @CP-AUTH-8 @should @section-5 @after:CP-AUTH-1
   @reads @shares:deployment

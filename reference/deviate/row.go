@@ -30,6 +30,7 @@ type Row struct {
 	Once       bool              `yaml:"once"`      // a server deviates only once
 	Elsewhere  bool              `yaml:"elsewhere"` // only scenarios of other requirements show the fault
 	Explored   bool              `yaml:"explored"`  // only exploration finds the fault
+	Situation  bool              `yaml:"situation"` // only scenarios about situations find the fault
 	Config     map[string]any    `yaml:"config"`    // configuration keys of the test run
 	Changes    []Change          `yaml:"changes"`
 	Change     `yaml:",inline"`

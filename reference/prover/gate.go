@@ -26,19 +26,24 @@ const explored = 2000
 
 // selection returns the scenarios that are run against the server of a trial. In the gate, the server of a fault gets
 // only the scenarios of its requirement. A requirement about all responses of an operation also needs the scenarios that
-// send the operation, and a requirement about all responses of a half needs that half. All other servers get everything.
+// send the operation, and a requirement about all responses of a half needs that half. Scenarios about situations are
+// left out unless the fault needs one. All other servers get everything.
 func (p *prover) selection(t trial) steps.Selection {
 	row := t.row
 	q := p.catalogue.Find(row.Fails)
 	if p.Whole || row.Kind != proof.Fault || q == nil {
 		return steps.Selection{}
 	}
+	withoutSituations := "not " + features.TagSituation
+	if t.fault.Situation {
+		withoutSituations = ""
+	}
 	if !q.Scenarios[0].Is(features.TagLast) && !t.fault.Elsewhere {
-		return steps.Selection{Only: []string{q.ID}}
+		return steps.Selection{Only: []string{q.ID}, Tags: withoutSituations}
 	}
 	_, operation, ofOperation := strings.Cut(q.ID, "-CONTRACT-")
 	if !ofOperation {
-		return steps.Selection{Profiles: []string{q.Profile}}
+		return steps.Selection{Profiles: []string{q.Profile}, Tags: withoutSituations}
 	}
 	keys := slices.Clone(p.senders[cmp.Or(row.Edition, config.Cloud)][operation])
 	for _, s := range q.Scenarios {

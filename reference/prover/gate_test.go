@@ -69,7 +69,7 @@ func everything(proof.Row) bool { return true }
 func newLab(t *testing.T, o Options, filter func(proof.Row) bool) *lab {
 	// Hundreds of short test runs allocate much and keep little. Above the memory limit, garbage is collected more
 	// often.
-	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(600<<20)
+	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(800<<20)
 	t.Cleanup(func() {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)

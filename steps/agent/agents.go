@@ -64,6 +64,9 @@ func New(t *target.Target, p *plane.Plane, maker *shared.Maker, atOnce, scenario
 		needed: max(leastAtOnce, min(scenarios, mostAtOnce))}
 }
 
+// Maker returns the maker of what scenarios share.
+func (as *Agents) Maker() *shared.Maker { return as.maker }
+
 // Server is one deployed agent server at its address ({deployment_url}), with the state that all agent servers share.
 type Server struct {
 	*Agents

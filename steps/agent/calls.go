@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -102,9 +103,12 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 	if o.Strategy != "" {
 		body["multitask_strategy"] = o.Strategy
 	}
+	maps.Copy(body, o.More)
 	t.begin(g)
 	client.Prioritize(ctx)
-	a, err := s.send(ctx, who, http.MethodPost, RunsPath(t.ID), body)
+	request := s.target.ToAgent(s.Base, who, http.MethodPost, RunsPath(t.ID), body)
+	request.Wrong = o.Wrong
+	a, err := s.target.Client.Do(ctx, request)
 	if err == nil {
 		g.Answer, g.begun = a, a.Sent
 	}

@@ -92,15 +92,33 @@ func (rb *Rollback) Prompt() bool {
 	return rb.Next.Complete() && rb.Next.Final.Ended().Before(rb.Prior.Until())
 }
 
-// RollBack starts a run, and rolls it back at the moment with another one. It tries again if the target was so slow
-// that the prior run may have ended by itself.
-func (s *Server) RollBack(ctx context.Context, moment string) (rb *Rollback, err error) {
+// Plan says how a run is rolled back.
+type Plan struct {
+	Moment string                                       // at which the new run is sent
+	Thread *Thread                                      // of both runs; nil for a new thread
+	Before func(ctx context.Context, p *Progress) error // is called before the new run is sent; nil does nothing
+}
+
+// RollBack rolls a run back at the moment: see [Server.RollBackAs].
+func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error) {
+	return s.RollBackAs(ctx, Plan{Moment: moment})
+}
+
+// RollBackAs starts a run, and rolls it back with another one. It tries again if the target was so slow that the prior
+// run may have ended by itself.
+func (s *Server) RollBackAs(ctx context.Context, plan Plan) (rb *Rollback, err error) {
 	var wanted time.Duration
 	var unclear error
+	moment := plan.Moment
 	for range Attempts {
-		p, err := s.InProgress(ctx, moment, wanted)
+		p, err := s.InProgressOn(ctx, plan.Thread, moment, wanted)
 		if err != nil {
 			return nil, outcome.AsPrecondition(err)
+		}
+		if plan.Before != nil {
+			if err := plan.Before(ctx, p); err != nil {
+				return nil, outcome.AsPrecondition(err)
+			}
 		}
 		if rb, err = s.Replace(ctx, p); err != nil {
 			return nil, err
@@ -187,6 +205,11 @@ func (p *Progress) Until() time.Time {
 // InProgress starts a run on a new thread and returns at the moment, while it is certainly in progress. It tries
 // several times, each time with a run that takes longer.
 func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Duration) (*Progress, error) {
+	return s.InProgressOn(ctx, nil, moment, wanted)
+}
+
+// InProgressOn is InProgress on the thread, or on a new one for each attempt if it is nil.
+func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, wanted time.Duration) (*Progress, error) {
 	if moment == pendingBehind {
 		if err := s.queuesRuns(ctx); err != nil {
 			return nil, err
@@ -194,7 +217,10 @@ func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Dura
 	}
 	last := "no time was left"
 	for range Attempts {
-		t, err := s.NewThread(ctx, s.Owner())
+		t, err := on, error(nil)
+		if t == nil {
+			t, err = s.NewThread(ctx, s.Owner())
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -63,6 +63,18 @@ func (r *removals) end(g *GraphRun) {
 	}
 }
 
+// AllExcept returns the runs that the thread has accepted, except these.
+func (r *removals) AllExcept(runs ...*GraphRun) (all []*GraphRun) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, g := range r.accepted {
+		if !slices.Contains(runs, g) {
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
 // holdsBefore returns the sum of the holds of all runs that the thread accepted before g and that are not complete.
 func (r *removals) holdsBefore(g *GraphRun) (sum time.Duration) {
 	r.mu.Lock()
@@ -113,6 +125,9 @@ type Order struct {
 	Before    []string      // human messages before the one with the words
 	Text      string        // replaces the unique text
 	Assistant string        // replaces the assistant of the configuration
+
+	More  map[string]any // further members of the body
+	Wrong bool           // More makes the request invalid
 }
 
 func (o Order) says(word string) bool { return slices.Contains(strings.Fields(o.Words), word) }

@@ -3,6 +3,7 @@ package agentserver
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
@@ -25,7 +26,7 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.Given(`a thread of each of two users`, w.createThreadOfEach)
 	r.Given(`a thread of the user that names the other user as owner`, w.createThreadForOther)
 	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
-	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner)`,
+	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner|an owner that is .+)`,
 		w.otherUserLists)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
 	r.When(`the user creates a thread with metadata`, func(ctx context.Context) error {
@@ -129,9 +130,13 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 		bySharedMetadata:          {"metadata": map[string]any{markKey: w.mark}},
 		"the ids of both threads": {"ids": []any{w.thread.Sent(), w.othersThread.Sent()}},
 		"the user as owner":       {"metadata": map[string]any{ownerKey: w.owner().User.Owner()}},
+		// Some databases take such an owner for an operator.
+		"an owner that is an object": {"metadata": map[string]any{ownerKey: map[string]any{"$ne": "nobody"}}},
+		"an owner that is a list":    {"metadata": map[string]any{ownerKey: []any{w.owner().User.Owner()}}},
+		"an owner that is null":      {"metadata": map[string]any{ownerKey: nil}},
 	}[by]
 	awaited := w.othersThread
-	if by == "the user as owner" || w.isLossy() {
+	if by == "the user as owner" || strings.HasPrefix(by, "an owner that is ") || w.isLossy() {
 		awaited = nil
 	}
 	return w.listUntil(ctx, other, f, awaited)

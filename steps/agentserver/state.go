@@ -23,6 +23,12 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.Then(`each message has a "type" and a "content"`, func() error { return judge.HaveForm(w.scene.Answer) })
 	r.Then(`the messages of the state have the types "([a-z, ]+)"`, w.stateHoldsKinds)
 	r.Then(`the human messages are the input, in order`, w.humanIsInput)
+	r.Then(`the state has a human message for each message of the input`, func(ctx context.Context) error {
+		if err := w.requireForm(ctx); err != nil {
+			return err
+		}
+		return judge.HasAllHumans(w.scene.Answer, w.current.Value())
+	})
 	r.Then(`the last message repeats the last message of the input`, func() error {
 		return judge.LastRepeats(w.scene.Answer, w.current.Value())
 	})
@@ -65,6 +71,8 @@ var orders = map[string]agent.Order{
 	"a string of 3,000 characters": {Words: strings.Repeat("Every good boy does fine. ", 116)[:2999] + "."},
 	"calls a tool":                 {Words: agent.ToolCall},
 	"an empty message":             {Before: []string{""}},
+	"the character U+0000":         {Before: []string{"before\x00after"}},
+	"the character U+FFFE":         {Before: []string{"before\ufffeafter"}},
 	"a message of 32 KiB":          {Before: []string{strings.Repeat("0123456789abcde ", 2048)}},
 }
 
@@ -89,6 +97,9 @@ var textClasses = []struct{ name, text string }{
 	{"an address", "https://example.com/a%20b?c=d&e=%2F#f"},
 	{"a path", "../../etc/passwd; rm -rf /"},
 	{"SQL", `'); DROP TABLE threads; --`},
+	{"words that frameworks reserve", "__interrupt__ __error__ __root__ __start__"},
+	{"an e-mail address", "Ada <ada@example.com>"},
+	{"two dollar signs", "$$ and $&"},
 	{"4 KiB", strings.Repeat("0123456789abcde ", 255) + "0123456789abcdef"},
 	{"equal messages in a row", "again"},
 	{"equal messages in a row", "again"},
@@ -145,20 +156,29 @@ func (w *World) orderWith(what string) agent.Order {
 	return o
 }
 
-// requireForm blocks if the state has no messages that can be compared. Other requirements judge their form.
-func (w *World) requireForm() error {
-	return outcome.AsPrecondition(judge.HasReadableMessages(w.scene.Answer))
+// requireForm blocks if the messages of the state cannot be compared: other requirements are about their form. A state
+// without messages fails if that of a plain run has messages.
+func (w *World) requireForm(ctx context.Context) error {
+	err := judge.HasMessages(w.scene.Answer)
+	if err == nil {
+		return outcome.AsPrecondition(judge.HaveForm(w.scene.Answer))
+	}
+	plain, plainErr := w.server.SharedCompletedRun(ctx)
+	if plainErr == nil && judge.HasMessages(plain.Final) == nil {
+		return err
+	}
+	return outcome.AsPrecondition(err)
 }
 
-func (w *World) stateHoldsKinds(kinds string) error {
-	if err := w.requireForm(); err != nil {
+func (w *World) stateHoldsKinds(ctx context.Context, kinds string) error {
+	if err := w.requireForm(ctx); err != nil {
 		return err
 	}
 	return judge.HoldsKinds(w.scene.Answer, kinds)
 }
 
-func (w *World) humanIsInput() error {
-	if err := w.requireForm(); err != nil {
+func (w *World) humanIsInput(ctx context.Context) error {
+	if err := w.requireForm(ctx); err != nil {
 		return err
 	}
 	var classes []string

@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/controlplane"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -32,6 +33,7 @@ func Define(r *common.Definitions, t *target.Target, p *plane.Plane, agents *age
 	r.When(`the user calls its agent server again`, w.userCallsUntilNew)
 	r.Then(`the agent server replies with an ai message`, w.agentReplies)
 	r.Then(`the ai message comes from the new revision`, w.messageIsNew)
+	r.Then(`five further threads are served by the new revision`, w.furtherMessagesAreNew)
 }
 
 // callDeployment runs the graph of the deployment's agent server with the same input each time.
@@ -116,4 +118,21 @@ func (w *World) messageIsNew() error {
 		return other
 	}
 	return err
+}
+
+// furtherMessagesAreNew calls the agent server again once patience has passed: several replicas may serve it, and one may
+// still run the earlier revision.
+func (w *World) furtherMessagesAreNew(ctx context.Context) error {
+	if err := client.Sleep(ctx, w.target.Config.Patience); err != nil {
+		return err
+	}
+	for range 5 {
+		if err := w.callDeployment(ctx); err != nil {
+			return err
+		}
+		if err := w.messageIsNew(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -198,6 +198,12 @@ func (t *Target) Disguise(how string, ids ...string) (claim http.Header, written
 			first, rest, _ := strings.Cut(path[1:], "/")
 			return strings.TrimSuffix("/"+first+";x=1/"+rest, "/")
 		}
+	case "a file extension": // some servers deliver images and scripts to everybody
+		written = func(path string) string { return path + ".png" }
+	case "percent-encoded letters": // which mean the same (RFC 3986, section 6.2.2)
+		written = func(path string) string {
+			return strings.NewReplacer("threads", "thre%61ds", "deployments", "deploym%65nts").Replace(path)
+		}
 	case "capital letters":
 		written = func(path string) string {
 			path = strings.ToUpper(path)

@@ -72,12 +72,12 @@ func TestWrongHeader(t *testing.T) {
 		want http.Header
 	}{
 		"nobody":               {token, NoCredentials, http.Header{}},
-		"unknown token":        {token, unknownTokenCaller, http.Header{"Authorization": {"Bearer " + wrongToken}}},
+		"unknown token":        {token, UnknownToken, http.Header{"Authorization": {"Bearer " + wrongToken}}},
 		"empty token":          {token, emptyTokenCaller, http.Header{"Authorization": {"Bearer "}}},
 		"another scheme":       {token, otherSchemeCaller, http.Header{"Authorization": {"Basic secret"}}},
-		"basic, unknown":       {basic, unknownTokenCaller, http.Header{"Authorization": {"Basic " + wrongToken}}},
+		"basic, unknown":       {basic, UnknownToken, http.Header{"Authorization": {"Basic " + wrongToken}}},
 		"basic, other scheme":  {basic, otherSchemeCaller, http.Header{"Authorization": {"Bearer abcd"}}},
-		"keys, unknown":        {keyed, unknownTokenCaller, http.Header{"X-User-Key": {wrongToken}, "X-Org": {wrongToken}}},
+		"keys, unknown":        {keyed, UnknownToken, http.Header{"X-User-Key": {wrongToken}, "X-Org": {wrongToken}}},
 		"keys, empty":          {keyed, emptyTokenCaller, http.Header{"X-User-Key": {""}, "X-Org": {""}}},
 		"keys, another scheme": {keyed, otherSchemeCaller, http.Header{"Authorization": {"Basic " + wrongToken}}},
 	} {

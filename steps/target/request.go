@@ -187,7 +187,7 @@ func (t *Target) ToAgent(base string, who Caller, method, path string, body any)
 	}
 	r := exchange.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: credentials(),
 		Trusted: who.User != nil || who.name == TheUser}
-	r.Caller = sender(r.Header, who.Key, who.name == unknownTokenCaller)
+	r.Caller = sender(r.Header, who.Key, who.name == UnknownToken)
 	return t.request(r, body, credentials)
 }
 

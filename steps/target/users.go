@@ -26,14 +26,14 @@ type Caller struct {
 
 // The names of callers in sentences.
 const (
-	TheUser            = "the user"
-	TheOtherUser       = "the other user"
-	studioUser         = "a studio user"
-	NoCredentials      = "a caller without credentials"
-	unknownTokenCaller = "a caller with an unknown token"
-	emptyTokenCaller   = "a caller with an empty token"
-	otherSchemeCaller  = "a caller with another scheme"
-	planeKeyCaller     = "a caller with the API key of the control plane"
+	TheUser           = "the user"
+	TheOtherUser      = "the other user"
+	studioUser        = "a studio user"
+	NoCredentials     = "a caller without credentials"
+	UnknownToken      = "a caller with an unknown token"
+	emptyTokenCaller  = "a caller with an empty token"
+	otherSchemeCaller = "a caller with another scheme"
+	planeKeyCaller    = "a caller with the API key of the control plane"
 )
 
 // tokenMistakes are the mistakes of callers whose token is almost that of the first user.
@@ -143,7 +143,7 @@ func (t *Target) takesPlaneCredentials(base string) bool {
 }
 
 // UnknownCaller returns a caller with a token that no target accepts.
-func (t *Target) UnknownCaller() Caller { return t.wrongCaller(unknownTokenCaller) }
+func (t *Target) UnknownCaller() Caller { return t.wrongCaller(UnknownToken) }
 
 // wrongCaller returns a caller with invalid credentials, in the form of the first user's, or as a bearer token.
 func (t *Target) wrongCaller(name string) Caller {
@@ -184,7 +184,7 @@ func wrongHeader(u config.User, kind string) http.Header {
 			return http.Header{"Authorization": {"Bearer " + own}}
 		}
 		return http.Header{"Authorization": {"Basic " + own}}
-	case unknownTokenCaller:
+	case UnknownToken:
 		token = wrongToken
 	case emptyTokenCaller:
 	default:

@@ -19,7 +19,7 @@ import (
 func TestJudgements(t *testing.T) {
 	judgetest.Run(t, "testdata/messages.golden", stateRows(), runStateRows(), keptRows(), rollbackRows(), remainsRows(),
 		threadRows(), runRows(), joinRows(), refusalRows(), reportRows(), disguiseRows(), ownerRows(), foreignRunRows(),
-		extensionRows(), revisionRows())
+		extensionRows(), revisionRows(), situationRows())
 }
 
 // TestHintsAndComparisons checks what the tables do not: the hint, and which two exchanges a violation compares.

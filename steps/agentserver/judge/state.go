@@ -151,6 +151,28 @@ func HumansAreInput(a *exchange.Response, r Run, classes ...string) error {
 	return outcome.Fails(a, v).Comparing(a, r.Created)
 }
 
+// HasAllHumans judges that a state has a human message for each input of the run. A server may have replaced or removed
+// characters of it.
+func HasAllHumans(a *exchange.Response, r Run) error {
+	count := 0
+	all := messages.Of(a)
+	for _, m := range all {
+		if m.Kind == messages.Human {
+			count++
+		}
+	}
+	if count >= len(r.Inputs) {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     outcome.MissingItem,
+		Summary:  "The state lacks a message of the input",
+		Expected: reports.Count(len(r.Inputs), "human message"),
+		Actual:   messages.Shown(all),
+		Pointer:  atMessages,
+	}).Comparing(a, r.Created)
+}
+
 // LastRepeats judges that the last message of a state repeats the last input of the run, as the conformance graph does.
 func LastRepeats(a *exchange.Response, r Run) error {
 	last := ""

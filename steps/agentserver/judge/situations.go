@@ -1,0 +1,122 @@
+package judge
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/messages"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// StateEndsWith judges that a state ends with the input of the run and all that the run has written (section 2).
+func StateEndsWith(state *exchange.Response, r Run) error {
+	if err := HoldsAnswered(state, r); err != nil {
+		return err
+	}
+	all := messages.Of(state)
+	after := len(all) - 1 - r.lastInputIn(all)
+	if after == r.Outputs {
+		return nil
+	}
+	return outcome.Fails(state, outcome.Violation{
+		Kind:     outcome.WrongOrder,
+		Summary:  "The state does not end with the messages of the last run",
+		Expected: fmt.Sprintf("%d messages after the input %q", r.Outputs, r.Text()),
+		Actual:   fmt.Sprintf("%d: %s", after, messages.Shown(all)),
+		Pointer:  atMessages,
+	}).Comparing(state, r.Created)
+}
+
+// lastInputIn returns the index of the last message with the text of the run's input, or -1.
+func (r Run) lastInputIn(state []messages.Message) int {
+	for i, m := range slices.Backward(state) {
+		if m.Text == r.Text() {
+			return i
+		}
+	}
+	return -1
+}
+
+// HoldsInputOnce judges that a state has the input of a run once, although a run with the same input was rolled back.
+func HoldsInputOnce(state *exchange.Response, r Run) error {
+	all := messages.Of(state)
+	if r.inputIn(all) == r.lastInputIn(all) {
+		return nil
+	}
+	return outcome.Fails(state, outcome.Violation{
+		Kind:     outcome.NotRemoved,
+		Summary:  "The thread still contains the input of the run that was rolled back",
+		Expected: fmt.Sprintf("the input %q once", r.Text()),
+		Actual:   messages.Shown(all),
+		Pointer:  atMessages,
+	}).Comparing(state, r.Created)
+}
+
+// HoldsInOrder judges that a state contains the messages of the runs in the order of the runs (section 2). Other messages
+// may be between them, such as those of a run that has failed.
+func HoldsInOrder(state *exchange.Response, runs ...Run) error {
+	all := messages.Of(state)
+	from := 0
+	for _, r := range runs {
+		at := r.inputIn(all[from:])
+		rest := len(all) - from - at - 1
+		if at >= 0 && rest >= r.Outputs {
+			from += at + 1 + r.Outputs
+			continue
+		}
+		v := outcome.Violation{
+			Kind:     outcome.MissingItem,
+			Summary:  "The state lacks messages of an earlier run",
+			Expected: fmt.Sprintf("the input %q and its answer, before those of later runs", r.Text()),
+			Actual:   messages.Shown(all),
+			Pointer:  atMessages,
+		}
+		if r.CompleteIn(state) {
+			v.Kind, v.Summary = outcome.WrongOrder, "The state has the messages of the runs in another order"
+		}
+		return outcome.Fails(state, v).Comparing(state, r.Created)
+	}
+	return nil
+}
+
+// HoldsNoMessages judges that the state of a thread without a run has no messages, apart from a system message at its
+// start. The interface does not define how a server shows such a state: an error status below 500 is fine.
+func HoldsNoMessages(state *exchange.Response) error {
+	all := messages.Of(state)
+	if len(all) > 0 && all[0].Kind == "system" {
+		all = all[1:]
+	}
+	if !state.OK() || len(all) == 0 {
+		return nil
+	}
+	return outcome.Fails(state, outcome.Violation{
+		Kind:     outcome.ExtraItem,
+		Summary:  "The state of a new thread has messages",
+		Expected: "no messages",
+		Actual:   messages.Shown(all),
+		Pointer:  atMessages,
+	})
+}
+
+// ShowNothingOf judges that responses to the owner show neither the id nor the text of runs that were rolled back
+// (section 3: they are completely deleted from storage).
+func ShowNothingOf(responses []*exchange.Response, removed ...Run) error {
+	for _, a := range responses {
+		for _, r := range removed {
+			showsID := a.Status < http.StatusBadRequest && len(r.ID) >= 12 && messages.ContainsText(a, r.ID)
+			showsText := a.Status < http.StatusBadRequest && messages.ContainsText(a, r.Text())
+			if !showsID && !showsText {
+				continue
+			}
+			return outcome.Fails(a, outcome.Violation{
+				Kind:     outcome.NotRemoved,
+				Summary:  "A response shows a run that was rolled back",
+				Expected: "nothing of the run " + strconv.Quote(r.ID),
+			})
+		}
+	}
+	return nil
+}

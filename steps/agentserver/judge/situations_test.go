@@ -1,0 +1,55 @@
+package judge
+
+import (
+	"net/http"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/messages"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/outcome/judgetest"
+)
+
+func situationRows() []judgetest.Row {
+	first, second := run("one"), run("two")
+	both := stateOf(human("one"), ai("said one"), human("two"), ai("said two"))
+	swapped := stateOf(human("two"), ai("said two"), human("one"), ai("said one"))
+	between := stateOf(human("one"), ai("said one"), human("failed"), human("two"), ai("said two"))
+	twice := stateOf(human("one"), ai("said one"), human("one"), ai("said one"))
+	system := messages.Message{Kind: "system", Text: "Be kind."}
+	refused := judgetest.Response(http.StatusNotFound, `{"values":{"messages":[{"type":"human","content":"one"}]}}`)
+	removed := run("wait=100 the prior run")
+	removed.ID = "00000000-0000-4000-8000-000000000001"
+	shows := func(status int, body string) error {
+		return ShowNothingOf([]*exchange.Response{judgetest.Response(status, body)}, first, removed)
+	}
+	return []judgetest.Row{
+		{Name: "a state that ends with the run", Got: StateEndsWith(both, second)},
+		{Name: "a state with a failed run before the last one", Got: StateEndsWith(between, second)},
+		violation("a state that ends with another run", outcome.WrongOrder, StateEndsWith(both, first)),
+		violation("a state without the last run", outcome.MissingItem, StateEndsWith(stateOf(human("one"), ai("x")), second)),
+
+		{Name: "runs in their order", Got: HoldsInOrder(both, first, second)},
+		{Name: "a failed run between others", Got: HoldsInOrder(between, first, second)},
+		violation("runs in another order", outcome.WrongOrder, HoldsInOrder(swapped, first, second)),
+		violation("a run without its answer", outcome.MissingItem, HoldsInOrder(stateOf(human("one")), first)),
+		violation("a run that is missing", outcome.MissingItem, HoldsInOrder(stateOf(human("two"), ai("x")), first, second)),
+
+		{Name: "an input once", Got: HoldsInputOnce(both, first)},
+		violation("an input twice", outcome.NotRemoved, HoldsInputOnce(twice, first)),
+
+		{Name: "a new thread without messages", Got: HoldsNoMessages(stateOf())},
+		{Name: "a new thread with a system message", Got: HoldsNoMessages(stateOf(system))},
+		{Name: "a new thread whose state is refused", Got: HoldsNoMessages(refused)},
+		violation("a new thread with a message", outcome.ExtraItem, HoldsNoMessages(stateOf(human("one")))),
+		violation("a new thread with two messages", outcome.ExtraItem, HoldsNoMessages(stateOf(system, ai("one")))),
+
+		{Name: "a response with another run", Got: shows(http.StatusOK, `{"run_id":"00000000-0000-4000-8000-000000000002"}`)},
+		{Name: "a refusal that names the run", Got: shows(http.StatusNotFound, `{"detail":"`+removed.ID+`"}`)},
+		{Name: "a short id", Got: shows(http.StatusOK, `{"run_id":"r1"}`)},
+		{Name: "the id of a removed run", Kind: outcome.NotRemoved, Got: shows(http.StatusOK, `[{"run_id":"`+removed.ID+`"}]`)},
+		{Name: "the text of a removed run", Kind: outcome.NotRemoved, Got: shows(http.StatusOK, `{"x":["`+removed.Text()+`"]}`)},
+
+		{Name: "a human message for each input", Got: HasAllHumans(stateOf(human("a?b"), human("two"), ai("x")), run("a\x00b", "two"))},
+		violation("a human message too few", outcome.MissingItem, HasAllHumans(stateOf(human("two"), ai("x")), run("a", "two"))),
+	}
+}

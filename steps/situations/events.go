@@ -1,0 +1,297 @@
+package situations
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// Event is something that has happened on a thread.
+type Event struct {
+	Name    string // as the features name it: "a thread on which NAME"
+	Removes bool   // at least one run was rolled back
+	Fails   bool   // no run has completed with an answer
+
+	happen      func(t *Thread, ctx context.Context) error
+	afterUpdate bool // the thread is at the agent server of a deployment that was updated
+	hasMetadata bool // the thread was created with metadata
+}
+
+// longHold is the time for which a run is in progress before it is rolled back late: some servers stop to look for
+// rollbacks after a second.
+const longHold = 1600 * time.Millisecond
+
+// Events has all events, in the order of the features.
+var Events = []Event{
+	{Name: "a run has completed", happen: (*Thread).complete},
+	{Name: "a run has failed", Fails: true, happen: (*Thread).fail},
+	{Name: "a run has used a tool", happen: (*Thread).useTool},
+	{Name: "a run has followed a longer one with equal messages", happen: (*Thread).completeUnequal},
+	{Name: "metadata was set", happen: (*Thread).complete, hasMetadata: true},
+	{Name: "a client has dropped its join", happen: (*Thread).dropJoin},
+	{Name: "a plain run was sent while a join was pending", happen: (*Thread).sendDuringJoin},
+	{Name: "invalid runs were refused", happen: (*Thread).refuseInvalid},
+	{Name: "runs of an unknown assistant were refused", happen: (*Thread).refuseAssistant},
+	{Name: "runs of another user were refused", happen: refuse(target.TheOtherUser)},
+	{Name: "runs without credentials were refused", happen: refuse(target.NoCredentials)},
+	{Name: "runs with an unknown token were refused", happen: refuse(target.UnknownToken)},
+	{Name: "another user has created eleven threads since", happen: (*Thread).otherCreatesThreads},
+	{Name: "a run was rolled back as soon as it was accepted", Removes: true, happen: rollBack(agent.JustStarted, nil)},
+	{Name: "a run was rolled back after it had written", Removes: true, happen: rollBack(agent.HasStarted, nil)},
+	{Name: "a run was rolled back after two seconds", Removes: true,
+		happen: rollBack(agent.JustStarted, (*Thread).waitLong)},
+	{Name: "a run was rolled back while a join was pending", Removes: true,
+		happen: rollBack(agent.HasStarted, (*Thread).joinFor)},
+	{Name: "a run was rolled back after its join was dropped", Removes: true,
+		happen: rollBack(agent.HasStarted, (*Thread).joinAndLeave)},
+	{Name: "a run was rolled back by one with the same input", Removes: true, happen: (*Thread).rollBackBySame},
+	{Name: "a run was rolled back by one that failed", Removes: true, Fails: true, happen: (*Thread).rollBackByFailing},
+	{Name: "several runs were rolled back in turn", Removes: true, happen: (*Thread).rollBackInTurn},
+	{Name: "a run has completed since the deployment was updated", happen: (*Thread).complete, afterUpdate: true},
+}
+
+// run has the user run the graph, and keeps the run as the last completed one.
+func (t *Thread) run(ctx context.Context, o agent.Order) error {
+	g, err := t.server.Run(ctx, t.Thread, o)
+	if err != nil {
+		return err
+	}
+	t.completed = append(t.completed, g)
+	return nil
+}
+
+func (t *Thread) complete(ctx context.Context) error { return t.run(ctx, agent.Order{}) }
+
+func (t *Thread) useTool(ctx context.Context) error {
+	return t.run(ctx, agent.Order{Words: agent.ToolCall})
+}
+
+func (t *Thread) fail(ctx context.Context) error {
+	g, err := t.server.Start(ctx, t.Thread, agent.Order{Words: agent.Fail})
+	if err != nil {
+		return err
+	}
+	_, err = t.server.Await(ctx, g)
+	return err
+}
+
+func (t *Thread) completeUnequal(ctx context.Context) error {
+	const equal, other = "The same message in two runs.", "A message of the first run."
+	if err := t.run(ctx, agent.Order{Before: []string{equal, other}}); err != nil {
+		return err
+	}
+	return t.run(ctx, agent.Order{Before: []string{equal}})
+}
+
+// dropJoin lets a client go away while its join is pending. The run completes nevertheless.
+func (t *Thread) dropJoin(ctx context.Context) error {
+	g, err := t.server.Start(ctx, t.Thread, agent.Order{Waits: true})
+	if err != nil {
+		return err
+	}
+	if err := t.joinAndLeave(ctx, g); err != nil {
+		return err
+	}
+	_, err = t.server.Await(ctx, g)
+	t.completed = append(t.completed, g)
+	return err
+}
+
+// joinAndLeave joins a run and closes the connection while the join is pending.
+func (t *Thread) joinAndLeave(ctx context.Context, g *agent.GraphRun) error {
+	join := t.server.JoinNow(ctx, g)
+	defer join.Leave()
+	return join.OrUntil(ctx, time.Now().Add(t.pause(g)))
+}
+
+// joinFor joins a run until the test run ends, so that the join is pending when the run is rolled back.
+func (t *Thread) joinFor(ctx context.Context, g *agent.GraphRun) error {
+	join := t.server.JoinNow(ctx, g)
+	t.joins = append(t.joins, join)
+	return join.OrUntil(ctx, time.Now().Add(t.pause(g)))
+}
+
+// pause returns a time after which a join of the run has arrived at the server, long before the run ends.
+func (t *Thread) pause(g *agent.GraphRun) time.Duration { return min(t.Agents.Slack(), g.Order.Hold/4) }
+
+// sendDuringJoin sends a run without multitask_strategy while another one is in progress and a join of that is pending. The
+// interface does not define what happens to either: the runs whose messages the state holds afterwards have completed.
+func (t *Thread) sendDuringJoin(ctx context.Context) error {
+	first, err := t.server.Start(ctx, t.Thread, agent.Order{Waits: true})
+	if err != nil {
+		return err
+	}
+	if err := t.joinFor(ctx, first); err != nil {
+		return err
+	}
+	second, err := t.server.TryPost(ctx, t.owner(), t.Thread, agent.Order{})
+	if err != nil {
+		return err
+	}
+	var state *exchange.Response
+	for _, g := range []*agent.GraphRun{second, first} {
+		if g.ID == "" { // it was refused
+			continue
+		}
+		if state, err = t.server.Await(ctx, g); err != nil {
+			return err
+		}
+	}
+	for _, g := range []*agent.GraphRun{first, second} {
+		if g.CompleteIn(state) {
+			t.completed = append(t.completed, g)
+		}
+	}
+	// The server may have executed them in another order, or at the same time.
+	slices.SortStableFunc(t.completed, func(a, b *agent.GraphRun) int { return len(b.Wrote(state)) - len(a.Wrote(state)) })
+	return nil
+}
+
+// refuseEach completes a run, and then sends a run that must be refused, without rollback and with it.
+func (t *Thread) refuseEach(ctx context.Context, who target.Caller, o agent.Order) error {
+	if err := t.complete(ctx); err != nil {
+		return err
+	}
+	for _, strategy := range []string{"", agent.RollbackStrategy} {
+		o.Strategy = strategy
+		g, err := t.server.TryPost(ctx, who, t.Thread, o)
+		if err != nil {
+			return err
+		}
+		if g.Answer.OK() {
+			return outcome.Blocked("the run was not refused: %s", outcome.Seen(g.Answer))
+		}
+	}
+	return nil
+}
+
+func (t *Thread) refuseInvalid(ctx context.Context) error {
+	return t.refuseEach(ctx, t.owner(), agent.Order{More: map[string]any{"input": 42}, Wrong: true})
+}
+
+func (t *Thread) refuseAssistant(ctx context.Context) error {
+	return t.refuseEach(ctx, t.owner(), agent.Order{Assistant: "agentconform-" + target.UnknownID()})
+}
+
+// refuse returns the event that runs of the caller were refused.
+func refuse(name string) func(*Thread, context.Context) error {
+	return func(t *Thread, ctx context.Context) error {
+		who, err := t.caller(ctx, name)
+		if err != nil {
+			return err
+		}
+		return t.refuseEach(ctx, who, agent.Order{})
+	}
+}
+
+// otherCreatesThreads has another user create so many threads that a page of ten is full.
+func (t *Thread) otherCreatesThreads(ctx context.Context) error {
+	if err := t.complete(ctx); err != nil {
+		return err
+	}
+	other, err := t.caller(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
+	for range 11 {
+		if _, err := t.server.NewThread(ctx, other); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rollBack returns the event that a run was rolled back at the moment. before is called while it is in progress.
+func rollBack(moment string, before func(*Thread, context.Context, *agent.GraphRun) error) func(*Thread, context.Context) error {
+	return func(t *Thread, ctx context.Context) error {
+		plan := agent.Plan{Moment: moment, Thread: t.Thread}
+		if before != nil {
+			plan.Before = func(ctx context.Context, p *agent.Progress) error { return before(t, ctx, p.GraphRun) }
+		}
+		rb, err := t.server.RollBackAs(ctx, plan)
+		if err != nil {
+			return err
+		}
+		t.completed = []*agent.GraphRun{rb.Next}
+		t.removed = []*agent.GraphRun{rb.Prior.GraphRun}
+		return nil
+	}
+}
+
+// waitLong waits until the run has been in progress for longHold.
+func (t *Thread) waitLong(ctx context.Context, g *agent.GraphRun) error {
+	return client.Sleep(ctx, time.Until(g.Answered().Add(longHold)))
+}
+
+// replace starts a run and then another one with rollback, which is not judged. It repeats this, with a longer hold, if
+// the first run may have ended before the second one was accepted.
+func (t *Thread) replace(ctx context.Context, next func(prior *agent.Progress) agent.Order) (*agent.GraphRun, error) {
+	var wanted time.Duration
+	for range agent.Attempts {
+		p, err := t.server.InProgressOn(ctx, t.Thread, agent.HasStarted, wanted)
+		if err != nil {
+			return nil, err
+		}
+		o := next(p)
+		o.Strategy = agent.RollbackStrategy
+		g, err := t.server.Start(ctx, t.Thread, o)
+		if err != nil {
+			return nil, err
+		}
+		if g.Answered().Before(p.Until()) {
+			_, err := t.server.Await(ctx, g)
+			t.removed = append(t.removed, p.GraphRun)
+			return g, err
+		}
+		if _, err := t.server.Await(ctx, g); err != nil {
+			return nil, err
+		}
+		wanted = p.AfterLoss()
+	}
+	return nil, lost()
+}
+
+func lost() error {
+	return outcome.Inconclusive("the run ended before the next request was accepted, in %d attempts", agent.Attempts)
+}
+
+func (t *Thread) rollBackBySame(ctx context.Context) error {
+	g, err := t.replace(ctx, func(p *agent.Progress) agent.Order {
+		o := p.Order
+		o.Text = p.Text()
+		return o
+	})
+	if err != nil {
+		return err
+	}
+	t.completed = []*agent.GraphRun{g}
+	return nil
+}
+
+func (t *Thread) rollBackByFailing(ctx context.Context) error {
+	_, err := t.replace(ctx, func(*agent.Progress) agent.Order { return agent.Order{Words: agent.Fail} })
+	return err
+}
+
+// rollBackInTurn starts several runs with rollback, each while the one before it is in progress.
+func (t *Thread) rollBackInTurn(ctx context.Context) error {
+	var wanted time.Duration
+	for range agent.Attempts {
+		all, err := t.server.StartInTurn(ctx, t.Thread, wanted)
+		if err != nil {
+			return err
+		}
+		if last := len(all.Runs) - 1; all.InProgress {
+			t.completed, t.removed = all.Runs[last:], all.Runs[:last]
+			return nil
+		}
+		wanted = agent.Longer(all.Runs[0].Order.Hold, time.Since(all.Runs[0].Answered()))
+	}
+	return lost()
+}
