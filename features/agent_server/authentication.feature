@@ -65,7 +65,7 @@ Feature: Authentication at the agent server
         | start a run      |
         | read the state   |
 
-    @situation
+    @situation @writes
     Scenario Outline: Without credentials, each route of a thread on which <event> returns the handler's status
       Given a thread on which <event>
       When the thread is used again
@@ -218,7 +218,7 @@ Feature: Authentication at the agent server
         | the bearer token of the control plane | retrieve a run   |
         | the bearer token of the control plane | join a run       |
 
-    @situation
+    @situation @writes
     Scenario Outline: With an unknown token, each route of a thread on which <event> returns the handler's status
       Given a thread on which <event>
       When the thread is used again
@@ -354,7 +354,7 @@ Feature: Authentication at the agent server
       When the user starts a run that reports its caller
       Then the run reports the custom fields of the user
 
-    @situation
+    @situation @needs:users.0.identity
     Scenario Outline: On a thread on which <event>, a further run receives the identity of its user
       Given a thread on which <event>
       When the thread is used again

@@ -229,8 +229,8 @@ func (t *Thread) waitLong(ctx context.Context, g *agent.GraphRun) error {
 	return client.Sleep(ctx, time.Until(g.Answered().Add(longHold)))
 }
 
-// replace starts a run and then another one with rollback, which is not judged. It repeats this, with a longer hold, if
-// the first run may have ended before the second one was accepted.
+// replace starts a run and then another one with rollback, which is not judged. It repeats this on a new thread, with a
+// longer hold, if the first run may have ended before the second one was accepted.
 func (t *Thread) replace(ctx context.Context, next func(prior *agent.Progress) agent.Order) (*agent.GraphRun, error) {
 	var wanted time.Duration
 	for range agent.Attempts {
@@ -249,10 +249,13 @@ func (t *Thread) replace(ctx context.Context, next func(prior *agent.Progress) a
 			t.removed = append(t.removed, p.GraphRun)
 			return g, err
 		}
+		wanted = p.AfterLoss()
 		if _, err := t.server.Await(ctx, g); err != nil {
 			return nil, err
 		}
-		wanted = p.AfterLoss()
+		if t.Thread, err = t.server.NewThread(ctx, t.owner()); err != nil {
+			return nil, err
+		}
 	}
 	return nil, lost()
 }

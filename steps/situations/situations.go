@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
@@ -68,6 +69,9 @@ func (s *Situations) Use(ctx context.Context, event string, isRolledBack bool) (
 	found, err := shared.Get(ctx, s.Agents.Maker(), name, func(ctx context.Context) (outcomes, error) {
 		return s.examine(ctx, Events[at], isRolledBack)
 	})
+	if outcome.Is(err, reports.Inconclusive) { // the rules are judged without the event
+		return nil, outcome.Inapplicable("situations", "the event could not be brought about: %v", err)
+	}
 	return found, outcome.AsPrecondition(err)
 }
 
