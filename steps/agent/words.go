@@ -194,9 +194,14 @@ func (s *Server) tryHold(ctx context.Context, w string) (trial, error) {
 		}
 	}
 	hold := s.Hold(0)
-	found, unclear, err := s.startHeld(ctx, w, hold)
-	if err == nil && unclear {
-		found, _, err = s.startHeld(ctx, w, max(2*hold, blockedHold))
+	var found trial
+	for range Attempts {
+		var unclear bool
+		found, unclear, err = s.startHeld(ctx, w, hold)
+		if err != nil || !unclear {
+			break
+		}
+		hold = max(2*hold, blockedHold)
 	}
 	return found, err
 }
