@@ -8,7 +8,7 @@ Feature: Rolling back a run in progress
 
   Unless they are about a pending run, the scenarios wait until the prior run has started: the state shows its first
   message. If the target writes the state only when a run ends, the prior run has started when its status is no longer
-  pending, or, without a status, after a moment.
+  pending, or, without a status or with one that stays pending, after a moment.
 
   A conforming target may return 404, 410 or any other 4xx for a run that was rolled back; refuse some of several
   rollbacks that arrive at the same time.

@@ -51,8 +51,9 @@ type Agents struct {
 	runs inProgress
 	pace atomic.Pointer[pace] // what the preflight has learned so far; nil if nothing
 
-	showsRunning atomic.Bool // a run was seen with the status running
-	pendingToEnd atomic.Bool // a run was pending until it ended, and no run was ever seen running
+	completed    atomic.Pointer[GraphRun] // a plain run whose join returned and whose state has its answer, or nil
+	showsRunning atomic.Bool              // a run was seen with the status running
+	pendingToEnd atomic.Bool              // a run was pending until it ended, and no run was ever seen running
 }
 
 // New returns the agent servers of the target, whose addresses the control plane may name. About atOnce runs are in

@@ -177,8 +177,8 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 // EndStatuses are the statuses of runs that have ended, at known agent servers.
 var EndStatuses = []string{"success", "error", "timeout", "interrupted"}
 
-// isPending, isRunning and hasEnded report whether the status of a run has that meaning at known agent servers. The
-// interface does not define statuses of runs, so any other status matches none.
+// isPending, isRunning, isUnfinished and hasEnded report whether the status of a run has that meaning at known agent
+// servers. The interface does not define statuses of runs, so any other status matches none.
 func isPending(run *exchange.Response) bool {
 	return run.OK() && run.Get("status").String() == "pending"
 }
@@ -186,6 +186,8 @@ func isPending(run *exchange.Response) bool {
 func isRunning(run *exchange.Response) bool {
 	return run.OK() && run.Get("status").String() == "running"
 }
+
+func isUnfinished(run *exchange.Response) bool { return isPending(run) || isRunning(run) }
 
 // hasChanged reports whether GET of a run shows another status than the response to its creation.
 func hasChanged(accepted, run *exchange.Response) bool {

@@ -22,7 +22,11 @@ import (
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 	return shared.Get(ctx, s.maker, "a completed run", func(ctx context.Context) (*GraphRun, error) {
 		// it is the first run of all, so the limit of runs in progress is unknown
-		return s.unbounded().completeAlone(ctx, s.target.Owner())
+		g, err := s.unbounded().completeAlone(ctx, s.target.Owner())
+		if err == nil && s.judged && g.Joined && g.Complete() {
+			s.completed.Store(g)
+		}
+		return g, err
 	})
 }
 

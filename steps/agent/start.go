@@ -61,22 +61,25 @@ func (s *Server) lookForStart(ctx context.Context, p *Progress, seen *starting) 
 	}
 	seen.run = run
 	isPendingToEnd := isPending(run) && s.pendingToEnd.Load()
+	mayBeOver := time.Since(p.Answered()) >= p.Order.Hold
 	switch {
 	case isPendingToEnd: // runs are pending until they end, as another run has shown
 		p.begun = p.Answer.Sent
 	case isPending(run):
 		p.begun = run.Sent
-		return nil
 	}
-	if !seen.byState && !isPendingToEnd && !hasEnded(run) {
+	if !seen.byState && !isPendingToEnd && !hasEnded(run) && (!isPending(run) || mayBeOver) {
 		state, err := s.State(ctx, p.Thread.Owner, p.Thread)
 		if err != nil {
 			return err
 		}
-		if p.CompleteIn(state) { // its status is not one that known servers use
+		if p.CompleteIn(state) { // its status is not one that known servers use, or stays pending
 			seen.over, seen.isStarted = state, true
 			return nil
 		}
+	}
+	if isPending(run) && !isPendingToEnd {
+		return nil
 	}
 	if seen.notPending.IsZero() {
 		seen.notPending = run.Ended()

@@ -10,6 +10,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -90,14 +91,17 @@ func (s *Server) hasHadItsTime(ctx context.Context, join *Joining, g *GraphRun) 
 		return false
 	}
 	run, err := s.GetRun(ctx, g.Thread.Owner, g)
-	return err != nil || isOver(join.Answer, run, g.Order.says(Fail))
+	if err != nil || isOver(join.Answer, run, g.Order.says(Fail)) {
+		return true
+	}
+	return join.succeeded() && isUnfinished(run) && s.staysUnfinished(ctx)
 }
 
 // isOver reports whether a run has ended. join is the response to its join, or nil; run is the response to GET. An
 // error status of the join counts only if raises is true: the graph was told to raise an error.
 func isOver(join, run *exchange.Response, raises bool) bool {
 	switch {
-	case isPending(run) || isRunning(run):
+	case isUnfinished(run):
 		return false
 	case hasEnded(run), run.Status == http.StatusNotFound:
 		return true
@@ -114,7 +118,7 @@ func (s *Server) requireEnded(ctx context.Context, g *GraphRun) error {
 		}
 	}
 	run, err := s.GetRun(ctx, g.Thread.Owner, g)
-	if err != nil || !isPending(run) && !isRunning(run) {
+	if err != nil || !isUnfinished(run) || g.Joined && s.staysUnfinished(ctx) {
 		return context.Cause(ctx) // a status that cannot be read, or is unknown, proves nothing; AS-RUN-2 judges GET of a run
 	}
 	actual := fmt.Sprintf("the status %q, %s after the run was accepted", run.Get("status").String(),
@@ -122,6 +126,23 @@ func (s *Server) requireEnded(ctx context.Context, g *GraphRun) error {
 	stays := outcome.Fails(run, outcome.Violation{Kind: outcome.NotFinished, Pointer: "/status",
 		Summary: "The run does not end in time", Expected: "a run that has completed", Actual: actual})
 	return outcome.AsBlocked(stays.ByRequirement("AS-RUN-4"))
+}
+
+// staysUnfinished reports whether the server shows completed runs as pending or running for good. The interface does
+// not define statuses, so they prove nothing at such a server.
+func (s *Server) staysUnfinished(ctx context.Context) bool {
+	g := s.completed.Load()
+	if g == nil || !s.judged {
+		return false
+	}
+	stays, err := shared.Get(ctx, s.maker, "the status of a completed run", func(ctx context.Context) (bool, error) {
+		if err := client.Sleep(ctx, time.Until(g.Final.Ended().Add(s.Patience()))); err != nil {
+			return false, err
+		}
+		run, err := s.GetRun(ctx, g.Thread.Owner, g)
+		return err == nil && isUnfinished(run), err
+	})
+	return err == nil && stays
 }
 
 // Run starts a run like [Server.Start], and waits for its answer, which the scenario needs.
