@@ -258,3 +258,21 @@ Feature: The state of a thread
       Examples:
         | event                                                |
         | a run has completed since the deployment was updated |
+
+  @AS-STATE-6 @should @section-4 @slow @after:AS-ERROR-1
+  @writes
+  Rule: GET of the state returns 2xx while a run of the thread is in progress
+    "GET /threads/{thread_id}/state ... State with values.messages"
+    The state may be that without the run. A thread without a run need not have a state, so a 4xx within the configured
+    patience after the first run was accepted is not judged.
+
+    Scenario: The state can be read while the first run of a thread is in progress
+      Given a run in progress on a new thread
+      When the user reads the state during the run
+      Then the GET of the state returns 2xx
+
+    @last
+    @record
+    Scenario: Every valid GET of a state during a run returned 2xx
+      When all exchanges of the test run are read
+      Then every valid request to "get-state" during a run returned 2xx

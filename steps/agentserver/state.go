@@ -10,6 +10,7 @@ import (
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -17,9 +18,11 @@ import (
 func (w *World) defineStates(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
 	r.When(`the user reads the state after the join`, w.readStateAfterJoin)
+	r.When(`the user reads the state during the run`, w.readStateDuringRun)
 	r.When(`a run of the user (?:with|that) (.+?) has completed(, or was refused with 4xx)?`, w.runWith)
 	r.When(`a further run of the user on the thread completes`, w.furtherRun)
 	r.Then(`the state has a non-empty array "values.messages"`, func() error { return judge.HasMessages(w.scene.Answer) })
+	r.Then(`the GET of the state returns 2xx`, func() error { return judge.StateIsServed(w.scene.Answer) })
 	r.Then(`each message has a "type" and a "content"`, func() error { return judge.HaveForm(w.scene.Answer) })
 	r.Then(`the messages of the state have the types "([a-z, ]+)"`, w.stateHoldsKinds)
 	r.Then(`the human messages are the input, in order`, w.humanIsInput)
@@ -57,6 +60,24 @@ func (w *World) furtherRun(ctx context.Context) error {
 		return outcome.Inapplicable("messages of earlier runs", "a second run on a thread does not add to the state (AS-STATE-3)")
 	}
 	return agent.HoldsAnswered(w.scene.Answer, w.current)
+}
+
+// readStateDuringRun reads the state while the run is in progress. A read within patience may show the thread without the
+// run, so a refusal is repeated until then.
+func (w *World) readStateDuringRun(ctx context.Context) error {
+	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		settled := w.current.Answered().Add(w.target.Config.Patience)
+		state, _, err := w.server.ReadState(ctx, w.thread, settled, (*exchange.Response).OK)
+		if err != nil {
+			return false, err
+		}
+		w.scene.Answer = state
+		return state.Ended().Before(w.prior.Until()), nil
+	})
+	if err == nil && !inTime {
+		return outcome.Inconclusive("in %d attempts the run ended before the state was read; increase agent.hold", agent.Attempts)
+	}
+	return err
 }
 
 // orders has the runs that steps name, with texts that a target may change when it stores and returns them. Some have

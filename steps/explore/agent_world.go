@@ -211,7 +211,11 @@ func (s *agentSession) shows(w world, a *exchange.Response) *Wrong {
 		open = append(open, w.pending)
 	}
 	if !a.OK() {
-		return want(len(kept) == 0, "AS-STATE-1", a, "the state of the thread")
+		id := "AS-STATE-1"
+		if w.pending != 0 && !w.joined {
+			id = "AS-STATE-6"
+		}
+		return want(len(kept) == 0, id, a, "the state of the thread")
 	}
 	all := messages.Of(a)
 	for _, i := range slices.Sorted(maps.Keys(s.runs)) {

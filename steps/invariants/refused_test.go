@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
+
+const duringRun = `every valid request to "get-state" during a run returned 2xx`
 
 const runBody = `{"assistant_id":"conformance","input":{"messages":[{"role":"user","content":"hello"}]}}`
 
@@ -26,6 +29,10 @@ func TestRefusedValidRequest(t *testing.T) {
 	first := func(h *history) {
 		thread(h)
 		run(h, "POST", "/threads/"+one+"/runs", runBody, 200, `{"run_id":"`+two+`"}`)
+	}
+	held := func(h *history, text string) {
+		thread(h)
+		run(h, "POST", "/threads/"+one+"/runs", strings.Replace(runBody, "hello", text, 1), 200, `{"run_id":"`+two+`"}`)
 	}
 	completed := func(h *history) {
 		first(h)
@@ -110,6 +117,37 @@ func TestRefusedValidRequest(t *testing.T) {
 			thread(h)
 			run(h, "GET", "/threads/"+one+"/state", "", 200, `{}`)
 			run(h, "POST", "/threads/"+one+"/runs", runBody, 200, `{"run_id":"`+two+`"}`)
+			run(h, "GET", "/threads/"+one+"/state", "", 404, `{}`)
+		}, false},
+		{"a state of a thread whose first run is in progress", duringRun, func(h *history) {
+			held(h, "wait=10000 hello")
+			run(h, "GET", "/threads/"+one+"/state", "", 404, `{}`)
+		}, true},
+		{"a state within patience after the first run was accepted", duringRun, func(h *history) {
+			h.target.Config.Patience = 2 * time.Second
+			held(h, "wait=10000 hello")
+			run(h, "GET", "/threads/"+one+"/state", "", 404, `{}`)
+		}, false},
+		{"a state of a thread whose second run is in progress", duringRun, func(h *history) {
+			completed(h)
+			run(h, "POST", "/threads/"+one+"/runs", strings.Replace(runBody, "hello", "wait=10000 hello", 1), 200, `{"run_id":"three"}`)
+			run(h, "GET", "/threads/"+one+"/state", "", 404, `{}`)
+		}, true},
+		{"a state after the hold of a run", duringRun, func(h *history) {
+			held(h, "wait=1050 hello")
+			run(h, "GET", "/threads/"+one+"/state", "", 404, `{}`)
+		}, false},
+		{"a state of a run that raises an error", duringRun, func(h *history) {
+			held(h, "wait=10000 fail hello")
+			run(h, "GET", "/threads/"+one+"/state", "", 404, `{}`)
+		}, false},
+		{"a state of a run of another user", duringRun, func(h *history) {
+			held(h, "wait=10000 hello")
+			h.agent(h.target.CallerWith("users.1"), "GET", "/threads/"+one+"/state", "", 404, `{}`)
+		}, false},
+		{"a state of a run that was canceled", duringRun, func(h *history) {
+			held(h, "wait=10000 hello")
+			run(h, "DELETE", "/threads/"+one+"/runs/"+two, "", 204, ``)
 			run(h, "GET", "/threads/"+one+"/state", "", 404, `{}`)
 		}, false},
 		{"a run after a rollback", `every valid request to "create-run" returned 2xx`, func(h *history) {

@@ -71,17 +71,6 @@ func (st *states) checkThreadState(t *tally, s *seen) {
 	}
 }
 
-// latestRun returns the run of a thread that was requested last before a time, or nil.
-func (st *states) latestRun(key string, before time.Time) *threadRun {
-	var latest *threadRun
-	for _, g := range st.runs[key] {
-		if g.sent.Before(before) && (latest == nil || g.sent.After(latest.sent)) {
-			latest = g
-		}
-	}
-	return latest
-}
-
 // checkDeployment judges that a deployment does not name the revision of another deployment as its latest.
 func (st *states) checkDeployment(t *tally, s *seen) {
 	if s.Op.ID != "get-deployment" || !s.ok() || s.Wrong {

@@ -23,6 +23,21 @@ const atMessages = "/values/messages"
 // graphHint is for a violation that a wrong graph can cause.
 const graphHint = "correct the graph that assistant_id names (reference/graphs/CONTRACT.md)"
 
+// StateIsServed judges that the state of a thread of the user returns 2xx.
+func StateIsServed(a *exchange.Response) error {
+	if err := AcceptsCredentials(a); err != nil {
+		return err
+	}
+	if a.OK() {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     notServed(a),
+		Summary:  fmt.Sprintf("GET of the state returns %d while a run is in progress", a.Status),
+		Expected: "status 2xx",
+	})
+}
+
 // HasMessages judges that a state has a non-empty array of messages (section 2).
 func HasMessages(a *exchange.Response) error {
 	list := a.Get("values.messages")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/outcome/judgetest"
@@ -27,6 +28,7 @@ func stateRows() []judgetest.Row {
 		row.Pointer = "/values/messages/1/" + field
 		return row
 	}
+	served := func(status int) error { return StateIsServed(judgetest.Response(status, `{}`)) }
 	two := stateOf(human("one"), ai("two"))
 	return []judgetest.Row{
 		{Name: "a state with a message", Got: has(200, `{"values":{"messages":[{"type":"human"}]}}`)},
@@ -34,6 +36,11 @@ func stateRows() []judgetest.Row {
 		violation("a state whose messages are an object", outcome.Missing, has(200, `{"values":{"messages":{"a":1}}}`)),
 		violation("a state without values", outcome.Missing, has(200, `{}`)),
 		violation("a refused state with messages", outcome.Missing, has(404, `{"values":{"messages":[{"type":"human"}]}}`)),
+
+		{Name: "the state is served during a run", Got: served(200)},
+		{Name: "the state is not found during a run", Got: served(404), Kind: outcome.Refused},
+		{Name: "the state crashes during a run", Got: served(500), Kind: outcome.ServerError},
+		{Name: "the state is refused to the user", Got: served(403), Verdict: reports.Blocked},
 
 		{Name: "a text as content", Got: form(`{"type":"ai","content":""}`)},
 		{Name: "parts as content", Got: form(`{"type":"ai","content":[]}`)},

@@ -1,0 +1,52 @@
+package invariants
+
+import (
+	"time"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/evidence"
+)
+
+// duringRunRule returns the rule that the state of a thread is served while the latest run of the thread is in progress.
+func (r *refused) duringRunRule() *invariant {
+	var all requests
+	return &invariant{side: spec.AgentServer, coveredBy: "AS-STATE-1 AS-STATE-6", advisory: true,
+		check: func(_ *tally, s *seen) {
+			if s.Op.ID == "get-state" && !s.Wrong && s.IsKind(evidence.Kept) {
+				r.judgeDuringRun(&all, s)
+			}
+		},
+		end: func(t *tally) { t.judgeRefusals(all) },
+	}
+}
+
+// judgeDuringRun adds a GET of a state to the others if a run of the thread was in progress. A read within patience after
+// the run was accepted may show the thread without a run, which need not have a state.
+func (r *refused) judgeDuringRun(all *requests, s *seen) {
+	key := objectKey(s)
+	changed, isChanged := r.changed[key]
+	if r.owners[key] != s.Caller.Name || isChanged && changed.Before(s.Ended) {
+		return
+	}
+	g := r.latestRun(key, s.Ended)
+	isInProgress := g != nil && !g.raises && g.accepted.Before(s.Sent) && s.Ended.Before(g.earliest)
+	switch {
+	// Refused credentials are judged by the requirements about authentication.
+	case !isInProgress || r.target.Rejects(s.Side, s.Status):
+	case s.ok():
+		all.served++
+	case s.Status/100 == 4 && g.accepted.Add(r.revisions.patience).Before(s.Sent):
+		all.refused = append(all.refused, refusal{s, "a run of the thread is in progress"})
+	}
+}
+
+// latestRun returns the run of a thread that was requested last before a time, or nil.
+func (r *refused) latestRun(key string, before time.Time) *threadRun {
+	var latest *threadRun
+	for _, g := range r.runs[key] {
+		if g.sent.Before(before) && (latest == nil || g.sent.After(latest.sent)) {
+			latest = g
+		}
+	}
+	return latest
+}
