@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reference"
+	"github.com/agentconform/agentconform/reference/deviate"
 )
 
 // BrokenGraph is a conformance graph that breaks its contract (reference/graphs/CONTRACT.md), on a server that conforms.
@@ -22,7 +23,8 @@ func BrokenGraphs() []BrokenGraph {
 		later    = `ctx.wait(milliseconds(words, "wait-after-write="))`
 		write    = `ctx.write({"role": "ai", "content": "Working on it: " + asked})`
 		echo     = `answer = env("CONFORMANCE_PREFIX", "") + asked`
-		greeting = `answer = "Hello! How can I help you?"`
+		hello    = "Hello! How can I help you?"
+		greeting = `answer = "` + hello + `"`
 		spin     = "def spin(ms):\n    for _ in range(ms * 1000000000):\n        pass\n\n"
 	)
 	all := []string{"wait", "wait-after-write", "fail", "whoami", "tool"}
@@ -55,7 +57,20 @@ func BrokenGraphs() []BrokenGraph {
 		},
 		{
 			"graph-greets-on-time", "every answer is the same greeting, but the graph obeys its words", []string{"echo"},
-			compose(graph(echo, greeting), graph(`"Working on it: " + asked`, `"Hello! How can I help you?"`)),
+			compose(graph(echo, greeting), graph(`"Working on it: " + asked`, `"`+hello+`"`)),
+		},
+		{
+			"graph-greets-on-every-second-thread", "every answer on every second thread is the same greeting", []string{"echo"},
+			changingBy(
+				deviate.Change{
+					When: []string{"create-thread", "every 2 of all"},
+					Do:   []string{"common.greeted = <common.greeted> <answer.thread_id>"},
+				},
+				deviate.Change{
+					When: []string{"get-state", "common.greeted has <path.thread_id>"},
+					Do:   []string{"answer.values.messages.[type=ai].content = " + hello},
+				},
+			),
 		},
 		{"graph-raises-for-the-user", "whoami fails", all[3:4], graph("answer = whoami(", `answer = fail("no user: ", `)},
 	}

@@ -114,8 +114,13 @@ func pause(ctx context.Context, delay time.Duration) {
 
 // changing returns the layer of a row with one change, for use in compose.
 func changing(when []string, do ...string) Layer {
-	row, err := deviate.New("layer", when, do)
-	if err != nil {
+	return changingBy(deviate.Change{When: when, Do: do})
+}
+
+// changingBy returns a layer of changes that share what they store.
+func changingBy(changes ...deviate.Change) Layer {
+	row := &deviate.Row{Name: "layer", Changes: changes}
+	if err := row.Read(); err != nil {
 		panic(err) // impossible: the texts are constants, and a test reads them
 	}
 	return Around(row, &deviate.Count{})

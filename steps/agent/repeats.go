@@ -79,6 +79,24 @@ func (as *Agents) CheckGraph(runs ...*GraphRun) error {
 	return nil
 }
 
+// RepeatsInput returns an error that blocks if the graph ignores the input of a completed run and that of another run on
+// the same thread: several graphs, or several instances of one, may serve different threads.
+func (s *Server) RepeatsInput(ctx context.Context, g *GraphRun) error {
+	for range Attempts {
+		if _, ignored := g.ignoredInput(); !ignored {
+			return nil
+		}
+		next, err := s.Run(ctx, g.Thread, Order{})
+		if err != nil {
+			return context.Cause(ctx) // other requirements judge that run
+		}
+		if err := s.CheckGraph(g, next); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // tryEcho checks the answer of a plain run. If it ignores the input, a second run decides whether the graph or the
 // server is the cause.
 func (s *Server) tryEcho(ctx context.Context) (*breach, error) {

@@ -293,7 +293,7 @@ func report(g *agent.GraphRun, other *config.User) judge.Report {
 
 func userOf(u *config.User) judge.User { return judge.User{Name: u.Name, Known: u.Known()} }
 
-func (w *World) runReports(what string) error {
+func (w *World) runReports(ctx context.Context, what string) error {
 	user := w.reported[0].Thread.Owner.User
 	fields := map[string]any{"identity": user.Identity}
 	if what == "custom fields" {
@@ -305,11 +305,11 @@ func (w *World) runReports(what string) error {
 			others = append(others, u.Owner())
 		}
 	}
-	return judge.ReportsFields(report(w.reported[0], nil), fields, others...)
+	return outcome.Unless(ctx, judge.ReportsFields(report(w.reported[0], nil), fields, others...), w.repeatsInput(w.reported[0]))
 }
 
 // eachReportsItsOwn judges that each run reports its own caller. It skips if no known field of the two users differs.
-func (w *World) eachReportsItsOwn() error {
+func (w *World) eachReportsItsOwn(ctx context.Context) error {
 	user, other := w.reported[0].Thread.Owner.User, w.reported[1].Thread.Owner.User
 	if !judge.UsersDiffer(userOf(user), userOf(other)) {
 		at := slices.IndexFunc(w.target.Config.Users, func(u config.User) bool { return u.Identity == "" })
@@ -324,7 +324,7 @@ func (w *World) eachReportsItsOwn() error {
 		}
 		runs = append(runs, report(g, foreign))
 	}
-	return judge.ReportOwnCallers(runs...)
+	return outcome.Unless(ctx, judge.ReportOwnCallers(runs...), w.repeatsInput(w.reported[0]))
 }
 
 // unlike returns an unknown id of the same form. Only the last eight characters differ, so that a UUID keeps its

@@ -32,8 +32,8 @@ func (w *World) defineStates(r *common.Definitions) {
 		}
 		return judge.HasAllHumans(w.scene.Answer, w.current.Value())
 	})
-	r.Then(`the last message repeats the last message of the input`, func() error {
-		return judge.LastRepeats(w.scene.Answer, w.current.Value())
+	r.Then(`the last message repeats the last message of the input`, func(ctx context.Context) error {
+		return outcome.Unless(ctx, judge.LastRepeats(w.scene.Answer, w.current.Value()), w.repeatsInput(w.current))
 	})
 	r.Then(`the state holds the run's input and its ai message`, w.stateHoldsRun)
 	r.Then(`the state holds the messages of both runs, in order`, func() error {
@@ -209,6 +209,11 @@ func (w *World) humanIsInput(ctx context.Context) error {
 		}
 	}
 	return judge.HumansAreInput(w.scene.Answer, w.current.Value(), classes...)
+}
+
+// repeatsInput returns a check that blocks if the graph ignores the input of a run, which explains a wrong answer.
+func (w *World) repeatsInput(g *agent.GraphRun) func(ctx context.Context) error {
+	return func(ctx context.Context) error { return w.server.RepeatsInput(ctx, g) }
 }
 
 // stateHoldsRun judges that the state has the input of the run and its ai message. It blocks if there is no run, or if

@@ -295,7 +295,7 @@ func (t *Thread) furtherIsShown() error {
 	return nil
 }
 
-func (t *Thread) furtherRunKnowsUser(context.Context) error {
+func (t *Thread) furtherRunKnowsUser(ctx context.Context) error {
 	if err := t.furtherIsShown(); err != nil {
 		return err
 	}
@@ -307,7 +307,12 @@ func (t *Thread) furtherRunKnowsUser(context.Context) error {
 		return outcome.Needs("users.0.identity")
 	}
 	report := judge.Report{State: t.next.Final, Said: t.next.Said(), Of: judge.User{Name: user.Name, Known: user.Known()}}
-	return judge.ReportsFields(report, map[string]any{"identity": user.Identity})
+	return outcome.Unless(ctx, judge.ReportsFields(report, map[string]any{"identity": user.Identity}), t.furtherRepeatsInput)
+}
+
+// furtherRepeatsInput returns an error that blocks a check if the graph ignores the input of the further run.
+func (t *Thread) furtherRepeatsInput(ctx context.Context) error {
+	return t.server.RepeatsInput(ctx, t.next)
 }
 
 func (t *Thread) stateEndsWithFurther(context.Context) error {
