@@ -32,7 +32,8 @@ Feature: The state of a thread
     "Thread state: an object with values.messages, an array of message objects with at least type (observed kinds:
     human, ai, tool) and content."
     The human messages are the input, in order, and the last ai message is the output of the graph. Both texts must be
-    unchanged in any script, with accents, emoji and line breaks, and at a length of 3,000 characters.
+    unchanged in any script, with accents, emoji and line breaks, and at a length of 3,000 characters. A state that had
+    shown a completed run shows that run, or a later one.
 
     Scenario: The input is a human message, and the output is an ai message
       When a run of the user with one message has completed
@@ -91,11 +92,17 @@ Feature: The state of a thread
       When a run of the user that calls a tool has completed
       Then the messages of the state have the types "human, tool, ai"
 
+    @slow
+    Scenario: During a second run the state still shows the first one, or already the second
+      Given a completed run on a new thread
+      When the user reads the state again and again during a second run
+      Then each of these states shows one of both runs
+
     @last
     @record
     Scenario: No state lacks a completed run that it had shown before
       When all exchanges of the test run are read
-      Then no state lacks a completed run that it had shown before
+      Then no state lacks a completed run that it had shown before, and all later runs
 
     @situation
     Scenario Outline: On a thread on which <event>, the state ends with the messages of the last completed run

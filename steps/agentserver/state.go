@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -19,6 +21,7 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
 	r.When(`the user reads the state after the join`, w.readStateAfterJoin)
 	r.When(`the user reads the state during the run`, w.readStateDuringRun)
+	r.When(`the user reads the state again and again during a second run`, w.readStatesDuringSecondRun)
 	r.When(`a run of the user (?:with|that) (.+?) has completed(, or was refused with 4xx)?`, w.runWith)
 	r.When(`a further run of the user on the thread completes`, w.furtherRun)
 	r.Then(`the state has a non-empty array "values.messages"`, func() error { return judge.HasMessages(w.scene.Answer) })
@@ -34,6 +37,9 @@ func (w *World) defineStates(r *common.Definitions) {
 	})
 	r.Then(`the last message repeats the last message of the input`, func(ctx context.Context) error {
 		return outcome.Unless(ctx, judge.LastRepeats(w.scene.Answer, w.current.Value()), w.repeatsInput(w.current))
+	})
+	r.Then(`each of these states shows one of both runs`, func() error {
+		return judge.EachShows(w.states, w.kept[0].Value(), w.current.Value())
 	})
 	r.Then(`the state holds the run's input and its ai message`, w.stateHoldsRun)
 	r.Then(`the state holds the messages of both runs, in order`, func() error {
@@ -77,6 +83,25 @@ func (w *World) readStateDuringRun(ctx context.Context) error {
 	if err == nil && !inTime {
 		return outcome.Inconclusive("in %d attempts the run ended before the state was read; increase agent.hold", agent.Attempts)
 	}
+	return err
+}
+
+// readStatesDuringSecondRun starts a second run on the thread, once a read can no longer show the thread without the first
+// one, and reads the state until the hold of the second run is over.
+func (w *World) readStatesDuringSecondRun(ctx context.Context) error {
+	first := w.current
+	if err := client.Sleep(ctx, time.Until(first.Final.Ended().Add(w.target.Config.Patience))); err != nil {
+		return err
+	}
+	second, err := w.server.Start(ctx, w.thread, agent.Order{Waits: true})
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	w.current, w.states = second, nil
+	_, _, err = w.server.ReadState(ctx, w.thread, second.NotOverBefore(), func(a *exchange.Response) bool {
+		w.states = append(w.states, a)
+		return false
+	})
 	return err
 }
 

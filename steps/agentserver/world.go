@@ -26,13 +26,14 @@ type World struct {
 	agents *agent.Agents
 	server *agent.Server
 
-	thread          *agent.Thread     // "the thread"
-	namesOtherOwner bool              // the creation of the thread named another user as its owner
-	threads         []*agent.Thread   // all other threads of the scenario
-	current         *agent.GraphRun   // "the run"; the new run if there is a prior one
-	kept            []*agent.GraphRun // the runs whose messages the thread must keep, in their order
-	joined          *agent.Joining    // the last join that was sent at the same time as other requests
-	joinAgain       func() error      // starts and joins a run on a new thread, as the scenario did
+	thread          *agent.Thread        // "the thread"
+	namesOtherOwner bool                 // the creation of the thread named another user as its owner
+	threads         []*agent.Thread      // all other threads of the scenario
+	current         *agent.GraphRun      // "the run"; the new run if there is a prior one
+	kept            []*agent.GraphRun    // the runs whose messages the thread must keep, in their order
+	states          []*exchange.Response // that were read during a run
+	joined          *agent.Joining       // the last join that was sent at the same time as other requests
+	joinAgain       func() error         // starts and joins a run on a new thread, as the scenario did
 
 	rows         agent.Listing // the last list of threads; nil if the server returned no list
 	mark         string        // a value in the metadata of the scenario's threads

@@ -71,7 +71,7 @@ func (r *requests) violation() outcome.Violation {
 type threadRun struct {
 	id             string
 	isRollback     bool
-	raises         bool // its graph is told to raise an error
+	mayFail        bool // its graph is told to raise an error, or is not that of the configuration
 	sent, accepted time.Time
 	earliest       time.Time // the run cannot end before
 	ended          time.Time // zero if unknown
@@ -123,8 +123,8 @@ func (r *refused) note(s *seen) {
 	case "create-thread":
 		r.noteCreated(s, s.Base+" "+s.response.Get("thread_id").String())
 	case "create-run":
-		g := &threadRun{id: s.response.Get("run_id").String(), isRollback: isRollback(s), sent: s.Sent, accepted: s.Ended,
-			earliest: s.Sent.Add(holdOf(s)), text: lastText(s), raises: slices.Contains(strings.Fields(lastText(s)), agent.Fail)}
+		g := &threadRun{id: s.response.Get("run_id").String(), isRollback: isRollback(s), mayFail: r.mayFail(s), sent: s.Sent,
+			accepted: s.Ended, earliest: s.Sent.Add(holdOf(s)), text: lastText(s)}
 		r.runs[objectKey(s)] = append(r.runs[objectKey(s)], g)
 		keepEarliest(r.created, objectKey(s)+g.id, s.Ended)
 		keepEarliest(r.accepted, s.request.Get("assistant_id").Str, s.Ended)

@@ -1,9 +1,12 @@
 package invariants
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/evidence"
 )
 
@@ -28,8 +31,12 @@ func (r *refused) judgeDuringRun(all *requests, s *seen) {
 	if r.owners[key] != s.Caller.Name || isChanged && changed.Before(s.Ended) {
 		return
 	}
-	g := r.latestRun(key, s.Ended)
-	isInProgress := g != nil && !g.raises && g.accepted.Before(s.Sent) && s.Ended.Before(g.earliest)
+	runs := r.latestRuns(key, s.Ended)
+	if len(runs) == 0 {
+		return
+	}
+	g := runs[0]
+	isInProgress := !g.mayFail && g.accepted.Before(s.Sent) && s.Ended.Before(g.earliest)
 	switch {
 	// Refused credentials are judged by the requirements about authentication.
 	case !isInProgress || r.target.Rejects(s.Side, s.Status):
@@ -40,13 +47,15 @@ func (r *refused) judgeDuringRun(all *requests, s *seen) {
 	}
 }
 
-// latestRun returns the run of a thread that was requested last before a time, or nil.
-func (r *refused) latestRun(key string, before time.Time) *threadRun {
-	var latest *threadRun
-	for _, g := range r.runs[key] {
-		if g.sent.Before(before) && (latest == nil || g.sent.After(latest.sent)) {
-			latest = g
-		}
-	}
-	return latest
+// latestRuns returns the runs of a thread that were requested before a time, the last one first.
+func (r *refused) latestRuns(key string, before time.Time) []*threadRun {
+	runs := slices.DeleteFunc(slices.Clone(r.runs[key]), func(g *threadRun) bool { return !g.sent.Before(before) })
+	slices.SortFunc(runs, func(a, b *threadRun) int { return b.sent.Compare(a.sent) })
+	return runs
+}
+
+// mayFail reports whether the graph of a run is told to raise an error, or is not that of the configuration.
+func (r *refused) mayFail(s *seen) bool {
+	isOther := s.request.Get("assistant_id").Str != r.target.Config.AssistantID
+	return isOther || slices.Contains(strings.Fields(lastText(s)), agent.Fail)
 }

@@ -110,7 +110,7 @@ func (r *Record) newRules() map[string]*invariant {
 
 // addStateRules adds the rules about states that never existed.
 func addStateRules(rules map[string]*invariant, st *states) {
-	rules[`no state lacks a completed run that it had shown before`] = &invariant{side: spec.AgentServer,
+	rules[`no state lacks a completed run that it had shown before, and all later runs`] = &invariant{side: spec.AgentServer,
 		note: st.note, check: st.checkThreadState, coveredBy: "AS-STATE-* AS-RUN-4 AS-ROLLBACK-* AS-CONTRACT-get-state"}
 	rules[`no deployment names a revision of another deployment`] = &invariant{side: spec.ControlPlane,
 		note: st.note, check: st.checkDeployment, coveredBy: "CP-CREATE-* CP-GET-1 CP-UPDATE-*"}

@@ -40,8 +40,8 @@ func holdsText(s *seen, text string) bool {
 	return false
 }
 
-// checkThreadState judges that a state still contains the last message of a completed run, if an earlier state has shown
-// it. It judges only the latest run of a thread.
+// checkThreadState judges that a state contains the last message of a completed run, if an earlier state has shown it, or
+// that of a later run. After a rollback, and after a run that may fail, the messages of earlier runs are not defined.
 func (st *states) checkThreadState(t *tally, s *seen) {
 	key := objectKey(s)
 	if s.Op.ID != "get-state" || !s.ok() || s.Wrong || st.owners[key] != s.Caller.Name {
@@ -52,22 +52,26 @@ func (st *states) checkThreadState(t *tally, s *seen) {
 	if isChanged && changed.Before(s.Ended) {
 		return
 	}
-	g := st.latestRun(key, s.Ended)
-	if g == nil || g.text == "" {
-		return
-	}
-	ended := st.endOf(g, key)
-	if ended.IsZero() || !ended.Add(st.revisions.patience).Before(s.Sent) {
-		return
-	}
-	shown, isShown := st.shown[g]
-	switch {
-	case holdsText(s, g.text):
-		keepEarlier(&shown, s.Ended)
-		st.shown[g] = shown
-	case isShown && shown.Before(s.Sent):
-		t.violated(s, outcome.MissingItem, "/values/messages", "The state lacks a completed run that it had shown before",
-			fmt.Sprintf("the message %q of run %s", g.text, g.id), "a state without it")
+	for _, g := range st.latestRuns(key, s.Ended) {
+		ended := st.endOf(g, key)
+		hasSettled := !ended.IsZero() && ended.Add(st.revisions.patience).Before(s.Sent)
+		shown, isShown := st.shown[g]
+		switch {
+		case g.text == "":
+			return
+		case holdsText(s, g.text):
+			if hasSettled {
+				keepEarlier(&shown, s.Ended)
+				st.shown[g] = shown
+			}
+			return
+		case hasSettled && isShown && shown.Before(s.Sent):
+			t.violated(s, outcome.MissingItem, "/values/messages", "The state lacks a completed run that it had shown before",
+				fmt.Sprintf("the message %q of run %s, or that of a later run", g.text, g.id), "a state without it")
+			return
+		case g.isRollback || g.mayFail:
+			return
+		}
 	}
 }
 

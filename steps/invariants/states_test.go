@@ -3,6 +3,7 @@ package invariants
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 // TestStatesThatNeverExisted judges histories that end with the read in question, one second after the previous exchange.
 func TestStatesThatNeverExisted(t *testing.T) {
 	const (
-		state      = `no state lacks a completed run that it had shown before`
+		state      = `no state lacks a completed run that it had shown before, and all later runs`
 		deployment = `no deployment names a revision of another deployment`
 		full       = `{"values":{"messages":[{"type":"human","content":"hello"},{"type":"ai","content":"hello"}]}}`
 		empty      = `{"values":{"messages":[]}}`
@@ -35,6 +36,15 @@ func TestStatesThatNeverExisted(t *testing.T) {
 		run(h, "GET", "/threads/"+one+"/runs/"+two+"/join", "", 200, `{}`)
 	}
 	reads := func(h *history, body string) { run(h, "GET", "/threads/"+one+"/state", "", 200, body) }
+	shown := func(h *history) {
+		completed(h)
+		reads(h, full)
+		reads(h, full)
+	}
+	posts := func(h *history, strategy, text string) {
+		body := strings.Replace(`{`+strategy+runBody[1:], "hello", text, 1)
+		run(h, "POST", "/threads/"+one+"/runs", body, 200, `{"run_id":"`+text+`"}`)
+	}
 	deployed := func(h *history, id, revision string) {
 		h.plane(target.TheClient, "POST", "/v2/deployments", `{}`, 201, `{"id":"`+id+`","latest_revision_id":"`+revision+`"}`)
 	}
@@ -62,13 +72,61 @@ func TestStatesThatNeverExisted(t *testing.T) {
 			reads(h, full)
 			reads(h, empty)
 		}, false},
-		{"a state after a later run", state, func(h *history) {
-			completed(h)
-			reads(h, full)
-			reads(h, full)
-			run(h, "POST", "/threads/"+one+"/runs", runBody, 200, `{"run_id":"three"}`)
+		{"an empty state during a later run", state, func(h *history) {
+			shown(h)
+			posts(h, "", "second")
+			reads(h, empty)
+		}, true},
+		{"an empty state while two later runs are in progress", state, func(h *history) {
+			shown(h)
+			posts(h, "", "second")
+			posts(h, "", "third")
+			reads(h, empty)
+		}, true},
+		{"an empty state after a later run", state, func(h *history) {
+			shown(h)
+			posts(h, "", "second")
+			run(h, "GET", "/threads/"+one+"/runs/second/join", "", 200, `{}`)
+			reads(h, empty)
+		}, true},
+		{"an empty state within patience after the first run has ended", state, func(h *history) {
+			h.target.Config.Patience = 5 * time.Second
+			shown(h)
+			posts(h, "", "second")
 			reads(h, empty)
 		}, false},
+		{"the state before a later run", state, func(h *history) {
+			shown(h)
+			posts(h, "", "second")
+			reads(h, full)
+		}, false},
+		{"a state of the later run only", state, func(h *history) {
+			shown(h)
+			posts(h, "", "second")
+			reads(h, strings.ReplaceAll(full, "hello", "second"))
+		}, false},
+		{"an empty state after a rollback", state, func(h *history) {
+			shown(h)
+			posts(h, `"multitask_strategy":"rollback",`, "second")
+			reads(h, empty)
+		}, false},
+		{"an empty state after a run that fails", state, func(h *history) {
+			shown(h)
+			posts(h, "", "fail second")
+			reads(h, empty)
+		}, false},
+		{"an empty state after a run of another assistant", state, func(h *history) {
+			shown(h)
+			body := strings.Replace(runBody, "conformance", "other", 1)
+			run(h, "POST", "/threads/"+one+"/runs", strings.Replace(body, "hello", "second", 1), 200, `{"run_id":"second"}`)
+			reads(h, empty)
+		}, false},
+		{"an empty state after a rollback that was refused", state, func(h *history) {
+			shown(h)
+			body := `{"multitask_strategy":"rollback",` + runBody[1:]
+			run(h, "POST", "/threads/"+one+"/runs", body, 422, `{}`)
+			reads(h, empty)
+		}, true},
 		{"a state after a request with an unknown effect", state, func(h *history) {
 			completed(h)
 			reads(h, full)

@@ -38,6 +38,33 @@ func StateIsServed(a *exchange.Response) error {
 	})
 }
 
+// EachShows judges that each state that was read during the second run of a thread shows a message of the first run, which
+// had completed, or of the second one. Refused reads are not judged.
+func EachShows(states []*exchange.Response, first, second Run) error {
+	served := 0
+	for _, a := range states {
+		if !a.OK() {
+			continue
+		}
+		served++
+		all := messages.Of(a)
+		if slices.ContainsFunc(all, first.isRepeatedBy) || slices.ContainsFunc(all, second.isRepeatedBy) {
+			continue
+		}
+		return outcome.Fails(a, outcome.Violation{
+			Kind:     outcome.MissingItem,
+			Summary:  "The state shows neither the completed run of the thread nor the one in progress",
+			Expected: fmt.Sprintf("a message that contains %q or %q", first.Text(), second.Text()),
+			Actual:   messages.Shown(all),
+			Pointer:  atMessages,
+		}).Comparing(a, second.Created)
+	}
+	if served == 0 {
+		return outcome.Inapplicable("states during a run", "the server returns no state during a run (AS-STATE-6)")
+	}
+	return nil
+}
+
 // HasMessages judges that a state has a non-empty array of messages (section 2).
 func HasMessages(a *exchange.Response) error {
 	list := a.Get("values.messages")

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/outcome/judgetest"
@@ -72,7 +73,15 @@ func runStateRows() []judgetest.Row {
 	one, two := run("one"), run("two", "three")
 	written := run("one")
 	written.Outputs = 2
+	first, second := stateOf(human("one"), ai("You said: one")), stateOf(human("two"))
+	shows := func(states ...*exchange.Response) error { return EachShows(states, one, run("two")) }
 	return []judgetest.Row{
+		{Name: "states of the first run, of both, and of the second", Got: shows(first, stateOf(human("one"), ai("one"), human("two")), second)},
+		{Name: "a state that is refused", Got: shows(judgetest.Response(404, `{}`), first)},
+		{Name: "only refused states", Got: shows(judgetest.Response(404, `{}`)), Verdict: reports.Skipped},
+		violation("a state without messages", outcome.MissingItem, shows(first, stateOf(), second)),
+		violation("a state with messages of another run", outcome.MissingItem, shows(stateOf(human("other"), ai("other")))),
+
 		{Name: "human messages are the input", Got: HumansAreInput(stateOf(human("two"), ai("x"), human("three")), two)},
 		violation("the last human message is missing", outcome.MissingItem, HumansAreInput(stateOf(human("two"), ai("three")), two)),
 		violation("a human message too many", outcome.ExtraItem, HumansAreInput(stateOf(human("one"), human("x")), one)),
