@@ -175,6 +175,11 @@ Feature: Updating a deployment
       Then the "source" of the deployment is that of the create request
       And each of its revisions shows that source
 
+    @record
+    Scenario: No GET of a deployment or a revision shows another source
+      When all exchanges of the test run are read
+      Then all GETs of a deployment and its revisions show the same source
+
   @CP-UPDATE-6 @must @section-4 @form
   @writes
   Rule: PATCH of an unknown deployment returns 4xx

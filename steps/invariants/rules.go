@@ -104,16 +104,19 @@ func (r *Record) newRules() map[string]*invariant {
 	}
 	valid := newRefused(r.target, sent)
 	addRefusedRules(rules, valid, updates)
-	addStateRules(rules, newStates(valid))
+	addStateRules(rules, newStates(valid), newDeployments(c.Patience))
 	return rules
 }
 
 // addStateRules adds the rules about states that never existed.
-func addStateRules(rules map[string]*invariant, st *states) {
-	rules[`no state lacks a completed run that it had shown before, and all later runs`] = &invariant{side: spec.AgentServer,
-		note: st.note, check: st.checkThreadState, coveredBy: "AS-STATE-* AS-RUN-4 AS-ROLLBACK-* AS-CONTRACT-get-state"}
-	rules[`no deployment names a revision of another deployment`] = &invariant{side: spec.ControlPlane,
-		note: st.note, check: st.checkDeployment, coveredBy: "CP-CREATE-* CP-GET-1 CP-UPDATE-*"}
+func addStateRules(rules map[string]*invariant, st *states, d *deployments) {
+	const plane, agent = spec.ControlPlane, spec.AgentServer
+	rules[`no state lacks a completed run that it had shown before, and all later runs`] = &invariant{side: agent,
+		check: st.checkThreadState, coveredBy: "AS-STATE-* AS-RUN-4 AS-ROLLBACK-* AS-CONTRACT-get-state"}
+	rules[`no deployment names a revision of another deployment, or one that it never had`] = &invariant{side: plane,
+		note: d.note, check: d.checkLatest, coveredBy: "CP-CREATE-* CP-GET-1 CP-UPDATE-* CP-LIST-*"}
+	rules[`all GETs of a deployment and its revisions show the same source`] = &invariant{side: plane,
+		check: d.checkSource, coveredBy: "CP-CREATE-* CP-GET-1 CP-REV-* CP-UPDATE-5"}
 }
 
 // addRefusedRules adds the rules that valid requests are served, one for each operation. updates names the requirement

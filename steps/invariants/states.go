@@ -5,30 +5,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// states judges that no response shows a state that never existed (section 4). Within patience after a write, a read may
-// show the state before or after it, but no other one. Lists of threads are not judged: the interface does not define
-// their order, nor the size of a page.
+// states judges that no response shows a state of a thread that never existed (section 4). Within patience after a write, a
+// read may show the state before or after it, but no other one. Lists of threads are not judged: the interface does not
+// define their order, nor the size of a page.
 type states struct {
 	*refused // of the same record
 
 	shown map[*threadRun]time.Time // when a state first contained the last message of a completed run
-	named map[string]string        // the deployment whose creation named a revision, by revision
 }
 
-func newStates(r *refused) *states {
-	return &states{refused: r, shown: map[*threadRun]time.Time{},
-		named: map[string]string{}}
-}
-
-func (st *states) note(s *seen) {
-	if s.Op.ID == "create-deployment" && s.ok() {
-		st.named[exchange.IDKey(s.response.Get("latest_revision_id").Str)] = s.response.Get("id").Str
-	}
-}
+func newStates(r *refused) *states { return &states{refused: r, shown: map[*threadRun]time.Time{}} }
 
 // holdsText reports whether a state has a message that contains a text.
 func holdsText(s *seen, text string) bool {
@@ -73,19 +62,4 @@ func (st *states) checkThreadState(t *tally, s *seen) {
 			return
 		}
 	}
-}
-
-// checkDeployment judges that a deployment does not name the revision of another deployment as its latest.
-func (st *states) checkDeployment(t *tally, s *seen) {
-	if s.Op.ID != "get-deployment" || !s.ok() || s.Wrong {
-		return
-	}
-	latest := s.response.Get("latest_revision_id").Str
-	t.judged++
-	owner := st.named[exchange.IDKey(latest)]
-	if owner == "" || exchange.SameID(owner, s.In("deployment_id")) {
-		return
-	}
-	t.violated(s, outcome.WrongValue, "/latest_revision_id", "The deployment names a revision of another deployment as its latest",
-		"a revision of deployment "+s.In("deployment_id"), fmt.Sprintf("%s, which deployment %s was created with", latest, owner))
 }

@@ -18,10 +18,9 @@ import (
 // TestStatesThatNeverExisted judges histories that end with the read in question, one second after the previous exchange.
 func TestStatesThatNeverExisted(t *testing.T) {
 	const (
-		state      = `no state lacks a completed run that it had shown before, and all later runs`
-		deployment = `no deployment names a revision of another deployment`
-		full       = `{"values":{"messages":[{"type":"human","content":"hello"},{"type":"ai","content":"hello"}]}}`
-		empty      = `{"values":{"messages":[]}}`
+		state = `no state lacks a completed run that it had shown before, and all later runs`
+		full  = `{"values":{"messages":[{"type":"human","content":"hello"},{"type":"ai","content":"hello"}]}}`
+		empty = `{"values":{"messages":[]}}`
 	)
 	run := func(h *history, method, path, body string, status int, response string) {
 		h.agent(h.target.CallerWith("users.0"), method, path, body, status, response)
@@ -44,12 +43,6 @@ func TestStatesThatNeverExisted(t *testing.T) {
 	posts := func(h *history, strategy, text string) {
 		body := strings.Replace(`{`+strategy+runBody[1:], "hello", text, 1)
 		run(h, "POST", "/threads/"+one+"/runs", body, 200, `{"run_id":"`+text+`"}`)
-	}
-	deployed := func(h *history, id, revision string) {
-		h.plane(target.TheClient, "POST", "/v2/deployments", `{}`, 201, `{"id":"`+id+`","latest_revision_id":"`+revision+`"}`)
-	}
-	names := func(h *history, id, revision string) {
-		h.plane(target.TheClient, "GET", "/v2/deployments/"+id, "", 200, `{"id":"`+id+`","latest_revision_id":"`+revision+`"}`)
 	}
 	for _, row := range []struct {
 		name, sentence string
@@ -141,20 +134,6 @@ func TestStatesThatNeverExisted(t *testing.T) {
 			reads(h, full)
 			h.agent(h.target.CallerWith("users.1"), "POST", "/threads/"+one+"/history", `{}`, 404, `{}`)
 			reads(h, empty)
-		}, true},
-
-		{"a deployment names its revision", deployment, func(h *history) {
-			deployed(h, one, two)
-			names(h, one, two)
-		}, false},
-		{"a deployment names a revision that an update may have created", deployment, func(h *history) {
-			deployed(h, one, two)
-			names(h, one, "three")
-		}, false},
-		{"a deployment names the revision of another one", deployment, func(h *history) {
-			deployed(h, one, two)
-			deployed(h, "four", "five")
-			names(h, one, "five")
 		}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -1,0 +1,100 @@
+package invariants
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// deployments judges that no response shows values that a deployment never had (section 2). Within patience after a write, a
+// read may show the deployment before or after it, but no other one. The other rules judge source_revision_config.
+type deployments struct {
+	patience time.Duration
+	named    map[string]string    // the deployment whose creation named a revision, by revision
+	lists    map[string][]listing // complete lists, by deployment
+	sources  map[string]string    // the source that was shown first, by deployment
+}
+
+// listing is a list of all revisions of a deployment.
+type listing struct {
+	sent      time.Time
+	by        exchange.Caller
+	revisions []string
+}
+
+func newDeployments(patience time.Duration) *deployments {
+	return &deployments{patience: patience, named: map[string]string{}, lists: map[string][]listing{},
+		sources: map[string]string{}}
+}
+
+func (d *deployments) note(s *seen) {
+	id := exchange.IDKey(s.In("deployment_id"))
+	if !s.ok() {
+		return
+	}
+	switch s.Op.ID {
+	case "create-deployment":
+		id = exchange.IDKey(s.response.Get("id").Str)
+		d.named[exchange.IDKey(s.response.Get("latest_revision_id").Str)] = id
+		d.noteSource(id, s.response)
+	case "get-deployment", "get-revision":
+		d.noteSource(id, s.response)
+	case "list-revisions":
+		rows := s.response.Get("resources").Array()
+		limit, isFirst := firstPage(s.Query)
+		all := listing{sent: s.Sent, by: s.Caller}
+		for _, row := range rows {
+			all.revisions = append(all.revisions, exchange.IDKey(row.Get("id").Str))
+		}
+		if s.Whole && isFirst && len(rows) < limit {
+			d.lists[id] = append(d.lists[id], all)
+		}
+	}
+}
+
+// noteSource keeps the source that was shown first.
+func (d *deployments) noteSource(deployment string, shown gjson.Result) {
+	if source := shown.Get("source").Str; d.sources[deployment] == "" {
+		d.sources[deployment] = source
+	}
+}
+
+// checkLatest judges that a deployment does not name the revision of another deployment as its latest, and none that a later
+// list of all its revisions lacks.
+func (d *deployments) checkLatest(t *tally, s *seen) {
+	if s.Op.ID != "get-deployment" || !s.ok() || s.Wrong {
+		return
+	}
+	id, latest := exchange.IDKey(s.In("deployment_id")), exchange.IDKey(s.response.Get("latest_revision_id").Str)
+	t.judged++
+	owner := d.named[latest]
+	isMissing := func(l listing) bool {
+		return l.by == s.Caller && l.sent.After(s.Ended.Add(d.patience)) && !slices.Contains(l.revisions, latest)
+	}
+	switch {
+	case latest == "" || owner == id:
+	case owner != "":
+		t.violated(s, outcome.WrongValue, "/latest_revision_id", "The deployment names a revision of another deployment as its latest",
+			"a revision of deployment "+id, fmt.Sprintf("%s, which deployment %s was created with", latest, owner))
+	case slices.ContainsFunc(d.lists[id], isMissing):
+		t.violated(s, outcome.WrongValue, "/latest_revision_id", "The deployment names a revision as its latest that it never had",
+			"a revision that later lists of the deployment contain", latest)
+	}
+}
+
+// checkSource judges that all GETs of a deployment and its revisions show the same source. Other rules compare lists with them.
+func (d *deployments) checkSource(t *tally, s *seen) {
+	source := s.response.Get("source").Str
+	if s.Op.ID != "get-deployment" && s.Op.ID != "get-revision" || !s.ok() || s.Wrong || source == "" {
+		return
+	}
+	t.judged++
+	if first := d.sources[exchange.IDKey(s.In("deployment_id"))]; source != first {
+		t.violated(s, outcome.Changed, "/source", "A GET shows another source than the deployment had before", first, source)
+	}
+}
