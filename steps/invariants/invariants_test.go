@@ -226,10 +226,18 @@ func TestResponsesContainNothingOfARolledBackRun(t *testing.T) {
 		}
 	}
 	const rollback = `,"multitask_strategy":"rollback"`
+	interrupts := func(h *history) {
+		h.agent(h.target.Owner(), "POST", run, runSaying(waiting, ""), 200, `{"run_id":"`+id+`"}`)
+		h.agent(h.target.Owner(), "POST", run, runSaying("between", ""), 200, `{"run_id":"between"}`)
+		h.agent(h.target.Owner(), "POST", run, runSaying("new", rollback), 200, `{"run_id":"new"}`)
+		h.agent(h.target.Owner(), "GET", run+"/new/join", "", 200, `{}`)
+		h.agent(h.target.Owner(), "GET", "/threads/t/state", "", 200, `{"x":"`+waiting+`"}`)
+	}
 	judgeEach(t, rolledBack, func(*history) {}, map[string]row{
-		"its id is used again":           {rolls(waiting, rollback, id, true, `{"run":"`+id+`"}`), ""},
-		"it was not rolled back":         {rolls(waiting, "", "new", true, `{"x":"`+waiting+`"}`), "none"},
-		"it may have been completed":     {rolls("the words", rollback, "new", true, `{"x":"the words"}`), "none"},
-		"the new run may be in progress": {rolls(waiting, rollback, "new", false, `{"x":"`+waiting+`"}`), "none"},
+		"its id is used again":                {rolls(waiting, rollback, id, true, `{"run":"`+id+`"}`), ""},
+		"it was not rolled back":              {rolls(waiting, "", "new", true, `{"x":"`+waiting+`"}`), "none"},
+		"it may have been completed":          {rolls("the words", rollback, "new", true, `{"x":"the words"}`), "none"},
+		"a plain run may have interrupted it": {interrupts, "none"},
+		"the new run may be in progress":      {rolls(waiting, rollback, "new", false, `{"x":"`+waiting+`"}`), "none"},
 	})
 }

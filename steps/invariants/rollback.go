@@ -60,19 +60,32 @@ func (r *rollback) note(s *seen) {
 	}
 }
 
-// find finds the runs that were certainly rolled back: they were accepted before the new run was sent, and their hold was
-// not over when the new run was accepted.
+// find finds the runs that were certainly rolled back: they were accepted before the new run was sent, their hold was not
+// over when the new run was accepted, and no run without rollback may have interrupted them.
 func (r *rollback) find() {
 	for _, p := range r.order {
 		for _, n := range r.order {
 			inProgress := p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.hold))
-			if n.rollsBack && n != p && n.base == p.base && n.thread == p.thread && inProgress && !n.completed.IsZero() {
+			if n.rollsBack && n != p && n.isBeside(p) && inProgress && !n.completed.IsZero() && !r.isOverlapped(p, n) {
 				p.gone = n.completed
 				p.marks = r.marksOf(p)
 				break
 			}
 		}
 	}
+}
+
+// isBeside reports whether two runs are on the same thread.
+func (p *posted) isBeside(other *posted) bool {
+	return p.base == other.base && p.thread == other.thread
+}
+
+// isOverlapped reports whether the thread accepted a run without rollback between a run and the new one. The interface does
+// not define what happens to the run in progress then: it may have been interrupted, and not rolled back.
+func (r *rollback) isOverlapped(p, n *posted) bool {
+	return slices.ContainsFunc(r.order, func(m *posted) bool {
+		return m != p && m != n && !m.rollsBack && m.isBeside(p) && m.ended.After(p.sent) && m.sent.Before(n.ended)
+	})
 }
 
 // marksOf returns what identifies a run: its ID and its text, unless they are short or another run has them, too. Servers
