@@ -148,7 +148,7 @@ func (t *Thread) readsLackRemoved(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return judge.ShowNothingOf(append(all, list...), agent.Values(t.removed)...)
+	return judge.ShowNothingOf(append(all, list...), agent.Values(t.removed), agent.Values(t.AllExcept(t.removed...)))
 }
 
 // refused returns the check that the caller is refused by each route.

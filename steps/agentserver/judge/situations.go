@@ -102,12 +102,13 @@ func HoldsNoMessages(state *exchange.Response) error {
 }
 
 // ShowNothingOf judges that responses to the owner show neither the id nor the text of runs that were rolled back
-// (section 3: they are completely deleted from storage).
-func ShowNothingOf(responses []*exchange.Response, removed ...Run) error {
+// (section 3: they are completely deleted from storage). It does not look for a text that a run in others has, too.
+func ShowNothingOf(responses []*exchange.Response, removed, others []Run) error {
 	for _, a := range responses {
 		for _, r := range removed {
+			isRepeated := slices.ContainsFunc(others, func(other Run) bool { return other.Text() == r.Text() })
 			showsID := a.Status < http.StatusBadRequest && len(r.ID) >= 12 && messages.ContainsText(a, r.ID)
-			showsText := a.Status < http.StatusBadRequest && messages.ContainsText(a, r.Text())
+			showsText := !isRepeated && a.Status < http.StatusBadRequest && messages.ContainsText(a, r.Text())
 			if !showsID && !showsText {
 				continue
 			}

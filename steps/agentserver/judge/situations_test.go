@@ -20,8 +20,10 @@ func situationRows() []judgetest.Row {
 	removed := run("wait=100 the prior run")
 	removed.ID = "00000000-0000-4000-8000-000000000001"
 	shows := func(status int, body string) error {
-		return ShowNothingOf([]*exchange.Response{judgetest.Response(status, body)}, first, removed)
+		return ShowNothingOf([]*exchange.Response{judgetest.Response(status, body)}, []Run{first, removed}, []Run{second})
 	}
+	same := run(removed.Text())
+	withSame := []*exchange.Response{judgetest.Response(http.StatusOK, `{"x":"`+removed.Text()+`"}`)}
 	return []judgetest.Row{
 		{Name: "a state that ends with the run", Got: StateEndsWith(both, second)},
 		{Name: "a state with a failed run before the last one", Got: StateEndsWith(between, second)},
@@ -48,6 +50,7 @@ func situationRows() []judgetest.Row {
 		{Name: "a short id", Got: shows(http.StatusOK, `{"run_id":"r1"}`)},
 		{Name: "the id of a removed run", Kind: outcome.NotRemoved, Got: shows(http.StatusOK, `[{"run_id":"`+removed.ID+`"}]`)},
 		{Name: "the text of a removed run", Kind: outcome.NotRemoved, Got: shows(http.StatusOK, `{"x":["`+removed.Text()+`"]}`)},
+		{Name: "the text of a removed run and of its new run", Got: ShowNothingOf(withSame, []Run{removed}, []Run{same})},
 
 		{Name: "a human message for each input", Got: HasAllHumans(stateOf(human("a?b"), human("two"), ai("x")), run("a\x00b", "two"))},
 		violation("a human message too few", outcome.MissingItem, HasAllHumans(stateOf(human("two"), ai("x")), run("a", "two"))),
