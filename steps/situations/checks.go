@@ -259,8 +259,15 @@ func (t *Thread) newThreadIsEmpty(ctx context.Context) error {
 // runsFurther starts a run that reports its user, if the graph can do that.
 func (t *Thread) runsFurther(ctx context.Context) error {
 	var o agent.Order
-	if len(t.Target.Config.Users) > 0 && t.server.Understood(ctx, agent.Whoami) == nil {
-		o.Words = agent.Whoami
+	if len(t.Target.Config.Users) > 0 {
+		judged, err := t.Agents.AgentServer(ctx) // words are tried only there
+		if err != nil {
+			return outcome.AsPrecondition(err)
+		}
+		t.mute = judged.Understood(ctx, agent.Whoami)
+		if t.mute == nil {
+			o.Words = agent.Whoami
+		}
 	}
 	g, err := t.server.Post(ctx, t.Thread, o)
 	if err != nil {
@@ -300,8 +307,11 @@ func (t *Thread) furtherRunKnowsUser(ctx context.Context) error {
 		return err
 	}
 	user := t.owner().User
-	if t.next.Order.Words == "" || user == nil {
+	if user == nil {
 		return outcome.Needs("users")
+	}
+	if t.mute != nil {
+		return t.mute
 	}
 	if user.Identity == "" {
 		return outcome.Needs("users.0.identity")

@@ -35,6 +35,7 @@ type Thread struct {
 	removed   []*agent.GraphRun // runs that were rolled back
 	joins     []*agent.Joining  // pending joins
 	next      *agent.GraphRun   // the further run
+	mute      error             // blocks if the graph cannot report its user
 	rolled    *agent.Rollback   // the rollback
 	first     outcomes          // of the checks on the first thread of the event, for the second thread
 }
