@@ -18,6 +18,7 @@ type Event struct {
 	Removes bool   // at least one run was rolled back
 	Fails   bool   // no run has completed with an answer
 
+	needs       string // a requirement that the target must claim, unless that of rollback or the core is enough
 	happen      func(t *Thread, ctx context.Context) error
 	afterUpdate bool // the thread is at the agent server of a deployment that was updated
 	hasMetadata bool // the thread was created with metadata
@@ -38,10 +39,10 @@ var Events = []Event{
 	{Name: "a plain run was sent while a join was pending", happen: (*Thread).sendDuringJoin},
 	{Name: "invalid runs were refused", happen: (*Thread).refuseInvalid},
 	{Name: "runs of an unknown assistant were refused", happen: (*Thread).refuseAssistant},
-	{Name: "runs of another user were refused", happen: refuse(target.TheOtherUser)},
-	{Name: "runs without credentials were refused", happen: refuse(target.NoCredentials)},
-	{Name: "runs with an unknown token were refused", happen: refuse(target.UnknownToken)},
-	{Name: "another user has created eleven threads since", happen: (*Thread).otherCreatesThreads},
+	{Name: "runs of another user were refused", needs: "AS-AUTHZ-2", happen: refuse(target.TheOtherUser)},
+	{Name: "runs without credentials were refused", needs: "AS-AUTH-1", happen: refuse(target.NoCredentials)},
+	{Name: "runs with an unknown token were refused", needs: "AS-AUTH-2", happen: refuse(target.UnknownToken)},
+	{Name: "another user has created eleven threads since", needs: "AS-AUTHZ-3", happen: (*Thread).otherCreatesThreads},
 	{Name: "a run was rolled back as soon as it was accepted", Removes: true, happen: rollBack(agent.JustStarted, nil)},
 	{Name: "a run was rolled back after it had written", Removes: true, happen: rollBack(agent.HasStarted, nil)},
 	{Name: "a run was rolled back after two seconds", Removes: true,
@@ -53,7 +54,7 @@ var Events = []Event{
 	{Name: "a run was rolled back by one with the same input", Removes: true, happen: (*Thread).rollBackBySame},
 	{Name: "a run was rolled back by one that failed", Removes: true, Fails: true, happen: (*Thread).rollBackByFailing},
 	{Name: "several runs were rolled back in turn", Removes: true, happen: (*Thread).rollBackInTurn},
-	{Name: "a run has completed since the deployment was updated", happen: (*Thread).complete, afterUpdate: true},
+	{Name: "a run has completed since the deployment was updated", needs: "E2E-1", happen: (*Thread).complete, afterUpdate: true},
 }
 
 // run has the user run the graph, and keeps the run as the last completed one.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -63,6 +64,9 @@ func (s *Situations) Use(ctx context.Context, event string, isRolledBack bool) (
 	if at < 0 {
 		return nil, outcome.SuiteError("no event is called %q", event)
 	}
+	if err := s.isClaimed(Events[at]); err != nil {
+		return nil, err
+	}
 	name := "a thread on which " + event
 	if isRolledBack {
 		name = "another thread on which " + event
@@ -74,6 +78,24 @@ func (s *Situations) Use(ctx context.Context, event string, isRolledBack bool) (
 		return nil, outcome.Inapplicable("situations", "the event could not be brought about: %v", err)
 	}
 	return found, outcome.AsPrecondition(err)
+}
+
+// isClaimed returns an error that skips if the target does not claim what makes the event possible.
+func (s *Situations) isClaimed(e Event) error {
+	id := e.needs
+	if e.Removes {
+		id = "AS-ROLLBACK-1"
+	}
+	if id == "" {
+		return nil
+	}
+	needed := &features.Requirement{ID: id, Profile: features.CapabilityOf(id).Profile}
+	unclaimed := features.Claims(s.Target.Config.Supports).Lacks(needed)
+	if unclaimed == "" {
+		return nil
+	}
+	return outcome.Skipped(reports.NotClaimed, unclaimed, "not claimed: %s needs %s, which supports does not name", e.Name,
+		unclaimed)
 }
 
 // examine brings the event about on a new thread and makes the checks.

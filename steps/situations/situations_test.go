@@ -32,3 +32,11 @@ func TestFeaturesHaveEachPair(t *testing.T) {
 	}
 	assert.Equal(t, scenarios, tagged, "a scenario names an unknown event or check, or lacks its tag")
 }
+
+// TestEventsNeedKnownRequirements checks that each requirement that an event needs has a capability.
+func TestEventsNeedKnownRequirements(t *testing.T) {
+	require.NotNil(t, features.CapabilityOf("AS-ROLLBACK-1"))
+	for _, e := range Events {
+		assert.True(t, e.needs == "" || features.CapabilityOf(e.needs) != nil, "%s: %s", e.Name, e.needs)
+	}
+}
