@@ -3,11 +3,13 @@ package situations
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -135,23 +137,53 @@ func (t *Thread) sendDuringJoin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	accepted := []*agent.GraphRun{first}
+	if second.ID != "" {
+		accepted = append(accepted, second)
+	}
 	var state *exchange.Response
-	for _, g := range []*agent.GraphRun{second, first} {
-		if g.ID == "" { // it was refused
-			continue
-		}
+	for _, g := range slices.Backward(accepted) {
 		if state, err = t.server.Await(ctx, g); err != nil {
 			return err
 		}
 	}
-	for _, g := range []*agent.GraphRun{first, second} {
-		if g.CompleteIn(state) {
-			t.completed = append(t.completed, g)
+	t.completed = completedIn(state, accepted)
+	if areMixed(state, t.completed, accepted) {
+		return outcome.Inapplicable("situations", "on this target, a plain run was executed at the same time as another one")
+	}
+	return nil
+}
+
+// completedIn returns the runs that have written all their messages before the input of another one, in the order of the
+// state. If there are none, it returns the run that was accepted last, because that one must complete.
+func completedIn(state *exchange.Response, accepted []*agent.GraphRun) (completed []*agent.GraphRun) {
+	writers := agent.Writers(messages.Of(state), accepted)
+	for _, g := range accepted {
+		wrote := 0
+		for _, writer := range writers {
+			if writer == g {
+				wrote++
+			}
+		}
+		if wrote >= g.Value().Outputs {
+			completed = append(completed, g)
 		}
 	}
-	// The server may have executed them in another order, or at the same time.
-	slices.SortStableFunc(t.completed, func(a, b *agent.GraphRun) int { return len(b.Wrote(state)) - len(a.Wrote(state)) })
-	return nil
+	if len(completed) == 0 {
+		return accepted[len(accepted)-1:]
+	}
+	slices.SortStableFunc(completed, func(a, b *agent.GraphRun) int { return len(b.Wrote(state)) - len(a.Wrote(state)) })
+	return completed
+}
+
+// areMixed reports whether a message of another run follows the input of the last completed one.
+func areMixed(state *exchange.Response, completed, accepted []*agent.GraphRun) bool {
+	last := completed[len(completed)-1]
+	return slices.ContainsFunc(last.Wrote(state), func(m messages.Message) bool {
+		return slices.ContainsFunc(accepted, func(g *agent.GraphRun) bool {
+			return g != last && strings.Contains(m.Text, g.Text())
+		})
+	})
 }
 
 // refuseEach completes a run, and then sends a run that must be refused, without rollback and with it.
