@@ -11,6 +11,7 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -52,7 +53,7 @@ var Events = []Event{
 	{Name: "a run was rolled back while a join was pending", Removes: true,
 		happen: rollBack(agent.HasStarted, (*Thread).joinFor)},
 	{Name: "a run was rolled back after its join was dropped", Removes: true,
-		happen: rollBack(agent.HasStarted, (*Thread).joinAndLeave)},
+		happen: (*Thread).rollBackAfterDrop},
 	{Name: "a run was rolled back by one with the same input", Removes: true, happen: (*Thread).rollBackBySame},
 	{Name: "a run was rolled back by one that failed", Removes: true, Fails: true, happen: (*Thread).rollBackByFailing},
 	{Name: "several runs were rolled back in turn", Removes: true, happen: (*Thread).rollBackInTurn},
@@ -92,7 +93,7 @@ func (t *Thread) completeUnequal(ctx context.Context) error {
 	return t.run(ctx, agent.Order{Before: []string{equal}})
 }
 
-// dropJoin lets a client go away while its join is pending. The run completes nevertheless.
+// dropJoin lets a client go away while its join is pending. The interface does not state that the run completes then.
 func (t *Thread) dropJoin(ctx context.Context) error {
 	g, err := t.server.Start(ctx, t.Thread, agent.Order{Waits: true})
 	if err != nil {
@@ -101,9 +102,31 @@ func (t *Thread) dropJoin(ctx context.Context) error {
 	if err := t.joinAndLeave(ctx, g); err != nil {
 		return err
 	}
-	_, err = t.server.Await(ctx, g)
+	if _, err := t.server.Await(ctx, g); err != nil {
+		return err
+	}
+	if !g.Complete() {
+		return outcome.Inapplicable("situations", "on this target, a run does not complete after its join was dropped")
+	}
 	t.completed = append(t.completed, g)
-	return err
+	return nil
+}
+
+// rollBackAfterDrop rolls a run back after its join was dropped, if such runs stay in progress.
+func (t *Thread) rollBackAfterDrop(ctx context.Context) error {
+	_, err := shared.Get(ctx, t.Agents.Maker(), "a run whose join was dropped", func(ctx context.Context) (bool, error) {
+		other := &Thread{Situations: t.Situations, server: t.server}
+		var err error
+		other.Thread, err = t.server.NewThread(ctx, t.owner())
+		if err != nil {
+			return false, err
+		}
+		return true, other.dropJoin(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	return rollBack(agent.HasStarted, (*Thread).joinAndLeave)(t, ctx)
 }
 
 // joinAndLeave joins a run and closes the connection while the join is pending.
