@@ -44,6 +44,7 @@ func otherServers() []EquivalentMutant {
 				}
 			}),
 		},
+		{Name: "dropped-joins-cancel", Differs: "a run is canceled if a client drops its join", Apply: around(cancelIfDropped)},
 		{
 			Name: "branded-words", Apply: speaking(branded),
 			Differs: "the neutral words of the interface are replaced by a vendor's names",
@@ -53,6 +54,18 @@ func otherServers() []EquivalentMutant {
 			Differs: "the neutral words of the interface are replaced by a vendor's names, self-hosted",
 		},
 	}
+}
+
+// cancelIfDropped cancels a run if the client of a join has gone away.
+func cancelIfDropped(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	next.ServeHTTP(w, r)
+	path, isJoin := strings.CutSuffix(r.URL.Path, "/join")
+	if !isJoin || r.Context().Err() == nil {
+		return
+	}
+	cancel := r.Clone(context.WithoutCancel(r.Context()))
+	cancel.Method, cancel.URL.Path, cancel.URL.RawPath = http.MethodPost, path+"/cancel", ""
+	deviate.Capture(next, cancel)
 }
 
 // agents returns a layer that changes the options of agent servers.
