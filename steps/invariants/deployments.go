@@ -64,8 +64,8 @@ func (d *deployments) noteSource(deployment string, shown gjson.Result) {
 	}
 }
 
-// checkLatest judges that a deployment does not name the revision of another deployment as its latest, and none that a later
-// list of all its revisions lacks.
+// checkLatest judges that a deployment does not name the revision of another deployment as its latest, and none that no list
+// of all its revisions has, although a later one has others.
 func (d *deployments) checkLatest(t *tally, s *seen) {
 	if s.Op.ID != "get-deployment" || !s.ok() || s.Wrong {
 		return
@@ -73,15 +73,16 @@ func (d *deployments) checkLatest(t *tally, s *seen) {
 	id, latest := exchange.IDKey(s.In("deployment_id")), exchange.IDKey(s.response.Get("latest_revision_id").Str)
 	t.judged++
 	owner := d.named[latest]
-	isMissing := func(l listing) bool {
-		return l.by == s.Caller && l.sent.After(s.Ended.Add(d.patience)) && !slices.Contains(l.revisions, latest)
+	isLater := func(l listing) bool {
+		return l.by == s.Caller && l.sent.After(s.Ended.Add(d.patience)) && len(l.revisions) > 0
 	}
+	isListed := slices.ContainsFunc(d.lists[id], func(l listing) bool { return slices.Contains(l.revisions, latest) })
 	switch {
 	case latest == "" || owner == id:
 	case owner != "":
 		t.violated(s, outcome.WrongValue, "/latest_revision_id", "The deployment names a revision of another deployment as its latest",
 			"a revision of deployment "+id, fmt.Sprintf("%s, which deployment %s was created with", latest, owner))
-	case slices.ContainsFunc(d.lists[id], isMissing):
+	case !isListed && slices.ContainsFunc(d.lists[id], isLater):
 		t.violated(s, outcome.WrongValue, "/latest_revision_id", "The deployment names a revision as its latest that it never had",
 			"a revision that later lists of the deployment contain", latest)
 	}

@@ -30,7 +30,7 @@ func holdsText(s *seen, text string) bool {
 }
 
 // checkThreadState judges that a state contains the last message of a completed run, if an earlier state has shown it, or
-// that of a later run. After a rollback, and after a run that may fail, the messages of earlier runs are not defined.
+// that of a later run. What a run with rollback or one that may fail leaves is not judged here, nor what earlier runs left.
 func (st *states) checkThreadState(t *tally, s *seen) {
 	key := objectKey(s)
 	if s.Op.ID != "get-state" || !s.ok() || s.Wrong || st.owners[key] != s.Caller.Name {
@@ -54,11 +54,11 @@ func (st *states) checkThreadState(t *tally, s *seen) {
 				st.shown[g] = shown
 			}
 			return
+		case g.isRollback || g.mayFail:
+			return
 		case hasSettled && isShown && shown.Before(s.Sent):
 			t.violated(s, outcome.MissingItem, "/values/messages", "The state lacks a completed run that it had shown before",
 				fmt.Sprintf("the message %q of run %s, or that of a later run", g.text, g.id), "a state without it")
-			return
-		case g.isRollback || g.mayFail:
 			return
 		}
 	}
