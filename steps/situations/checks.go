@@ -81,6 +81,13 @@ func (t *Thread) state(ctx context.Context, runs ...*agent.GraphRun) (*exchange.
 // last returns the run that completed last, as a list that is empty if there is none.
 func (t *Thread) last() []*agent.GraphRun { return t.completed[max(0, len(t.completed)-1):] }
 
+// latest returns the run that was accepted last and not rolled back, as a list that is empty if there is none. It may have
+// failed.
+func (t *Thread) latest() []*agent.GraphRun {
+	all := t.AllExcept(t.removed...)
+	return all[max(0, len(all)-1):]
+}
+
 func (t *Thread) stateEndsWithLast(ctx context.Context) error {
 	state, err := t.state(ctx, t.last()...)
 	if err != nil {
@@ -170,7 +177,7 @@ func refused(name string) func(t *Thread, ctx context.Context) error {
 
 // eachRoute sends a request to each route of the thread and judges the responses of routes that exist.
 func (t *Thread) eachRoute(ctx context.Context, who target.Caller, judge func(*exchange.Response) error) error {
-	run := append(slices.Clone(t.completed), &agent.GraphRun{ID: target.UnknownID(), Thread: t.Thread})[0]
+	run := append(t.latest(), &agent.GraphRun{ID: target.UnknownID(), Thread: t.Thread})[0]
 	started := func() (*exchange.Response, error) {
 		g, err := t.server.TryPost(ctx, who, t.Thread, agent.Order{})
 		if err != nil {
@@ -213,7 +220,7 @@ func (t *Thread) otherCannotRead(ctx context.Context) error {
 			return err
 		}
 	}
-	return common.Each(t.last(), func(g *agent.GraphRun) error {
+	return common.Each(t.latest(), func(g *agent.GraphRun) error {
 		a, err := t.server.GetRun(ctx, other, g)
 		if err != nil {
 			return err
