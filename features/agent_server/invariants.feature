@@ -1,9 +1,9 @@
 @agent-server
-@shares:agent-server @record
+@shares:agent-server
 Feature: Invariants of all agent-server responses
-  Judged on all exchanges of a test run, without requests of their own. If a requirement that reports the same
-  violation has failed, the requirement here is not applicable. The requirements about server errors judge a status of
-  500 or above.
+  Judged on all exchanges of a test run, without requests of their own, and by reads of a thread after an event on it. If
+  a requirement that reports the same violation has failed, the requirement here is not applicable. The requirements
+  about server errors judge a status of 500 or above.
 
   A conforming target may write ids as strings or integers; refuse a request that breaks the contract before it checks
   the credentials.
@@ -16,6 +16,7 @@ Feature: Invariants of all agent-server responses
   Rule: Every response about a run has the run_id of the request
     "Run: has run_id. ... GET /threads/{thread_id}/runs/{run_id} ... The run"
 
+    @record
     Scenario: Every response of the agent server has the id of its request
       When all exchanges of the test run are read
       Then each response of the agent server has the id of its request
@@ -28,6 +29,7 @@ Feature: Invariants of all agent-server responses
     operations that the server serves. The status is judged if agent.rejected_status is configured, the detail if
     agent.rejected_detail is.
 
+    @record
     Scenario: Every refusal of a caller without valid credentials has the handler's status and detail
       Given an agent server that responded in the test run
       When all exchanges of the test run are read
@@ -40,6 +42,7 @@ Feature: Invariants of all agent-server responses
     Judged on the operations of the interface, if users are configured: without an authentication handler an agent
     server may be open.
 
+    @record
     Scenario: No request to the agent server without valid credentials returned 2xx
       Given an agent server that responded in the test run
       When all exchanges of the test run are read
@@ -54,11 +57,12 @@ Feature: Invariants of all agent-server responses
     valid credentials. A response may contain what its caller has sent, in this request or before. Texts and ids of
     less than 12 characters are not judged, except for the values of thread_id.
 
+    @record
     Scenario: No response to a caller contained an id or a text of another user
       When all exchanges of the test run are read
       Then no response to one caller contains an id or a text of another user
 
-  @AS-INVARIANT-5 @must @section-3 @last @rollback
+  @AS-INVARIANT-5 @must @section-3 @rollback
   @writes
   Rule: After a rollback, no response mentions the deleted run
     "The prior run is interrupted and completely deleted from storage; it cannot be restarted."
@@ -67,6 +71,8 @@ Feature: Invariants of all agent-server responses
     for runs that were in progress, by the time that they were told to wait, when they were rolled back. A response
     may contain what its own request contains.
 
+    @last
+    @record
     Scenario: No response after a rollback contained the id or a text of the deleted run
       When all exchanges of the test run are read
       Then no response after a rollback contains the id or the text of the prior run
@@ -92,6 +98,7 @@ Feature: Invariants of all agent-server responses
   @anonymous
   Rule: No 4xx response of the agent server contains a stack trace
 
+    @record
     Scenario: No 4xx response of the agent server contained a stack trace
       Given an agent server that responded in the test run
       When all exchanges of the test run are read

@@ -27,7 +27,7 @@ func TestFeaturesHaveEachPair(t *testing.T) {
 	tagged := 0
 	for _, s := range c.Scenarios() {
 		if s.Is(features.TagSituation) {
-			assert.True(t, s.Terms.Writes, "%s lacks @writes", s.Name)
+			assert.True(t, s.Terms.Writes && !s.Terms.Record, "%s must have @writes and not @record", s.Name)
 			tagged++
 		}
 	}
