@@ -130,6 +130,7 @@ func (as *Agents) blockedBy(w string, found *breach) *outcome.Outcome {
 type trial struct {
 	breach     *breach // nil if the graph understands the word
 	showsAtEnd bool    // of [EarlyWrite]: the state shows nothing of a run until it ends
+	waited     bool    // a read after the first third of the hold has shown the run as incomplete
 }
 
 // try returns what the trial of a word has shown. Each word is tried once.
@@ -199,11 +200,14 @@ func (s *Server) tryHold(ctx context.Context, w string) (trial, error) {
 		var unclear bool
 		found, unclear, err = s.startHeld(ctx, w, hold)
 		if err != nil || !unclear {
-			break
+			return found, err
 		}
 		hold = max(2*hold, blockedHold)
 	}
-	return found, err
+	if found.breach == nil && !found.waited {
+		return found, outcome.Inconclusive("the server responds too slowly to tell whether the graph waits for %q", w)
+	}
+	return found, nil
 }
 
 // startHeld starts a run that waits and watches it. It joins the run only if the graph must write early. Other
@@ -265,19 +269,20 @@ func (s *Server) watch(ctx context.Context, g *GraphRun, parts ...float64) (foun
 		}
 	}
 	found.breach = doesNotUnderstand(g.Order.holdWord(), problem)
+	found.waited = !seen.waiting.Before(g.after(earlyLook))
 	return found, unclear, err
 }
 
 // looks are reads of the state of a run that waits.
 type looks struct {
-	first   time.Time     // when the first read was sent
+	waiting time.Time     // when the last read was sent that showed the run as incomplete
 	unseen  time.Time     // when the last read was sent that showed no message of the run
 	slowest time.Duration // how long the slowest response took
 }
 
 func (l *looks) add(g *GraphRun, a *exchange.Response) {
-	if l.first.IsZero() {
-		l.first = a.Sent
+	if !g.CompleteIn(a) {
+		l.waiting = a.Sent
 	}
 	l.slowest = max(l.slowest, a.Took)
 	if len(g.Wrote(a)) == 0 {
@@ -297,7 +302,7 @@ func (l *looks) problem(g *GraphRun) (problem string, unclear bool) {
 	if 2*l.slowest > g.Order.Hold {
 		return "the server responded to no other request while the graph waited: let the graph wait without blocking", true
 	}
-	return "", g.Complete() && !l.first.Before(g.NotOverBefore())
+	return "", g.Complete() && l.waiting.Before(g.after(lateLook))
 }
 
 // showAtEnd reports whether the run had written its first message at a time when the state did not show it.

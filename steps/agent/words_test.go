@@ -31,6 +31,7 @@ func TestLooks(t *testing.T) {
 		"does not wait":                         {reads: []read{{2.7, 0.1, 3}}, problem: "ended within 2.8s instead of 8s"},
 		"waits less than it should":             {reads: []read{{2.7, 0.1, 2}, {7, 0.1, 3}}, problem: "ended within 7.1s instead of 8s"},
 		"blocks the server":                     {reads: []read{{2.7, 5.4, 3}}, problem: "responded to no other request", unclear: true},
+		"is read at its end":                    {reads: []read{{7.9, 0.3, 3}}, unclear: true},
 		"is read after its end only":            {reads: []read{{8.1, 0.1, 3}}, unclear: true},
 	} {
 		t.Run(name, func(t *testing.T) {
