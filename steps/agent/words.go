@@ -130,7 +130,7 @@ func (as *Agents) blockedBy(w string, found *breach) *outcome.Outcome {
 type trial struct {
 	breach     *breach // nil if the graph understands the word
 	showsAtEnd bool    // of [EarlyWrite]: the state shows nothing of a run until it ends
-	waited     bool    // a read after the first third of the hold has shown the run as incomplete
+	waited     bool    // a read after a third of the hold has shown the run as incomplete, or its creation took the hold
 }
 
 // try returns what the trial of a word has shown. Each word is tried once.
@@ -269,7 +269,7 @@ func (s *Server) watch(ctx context.Context, g *GraphRun, parts ...float64) (foun
 		}
 	}
 	found.breach = doesNotUnderstand(g.Order.holdWord(), problem)
-	found.waited = !seen.waiting.Before(g.after(earlyLook))
+	found.waited = !seen.waiting.Before(g.after(earlyLook)) || g.Answer.Took >= g.Order.Hold
 	return found, unclear, err
 }
 
