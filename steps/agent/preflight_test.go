@@ -96,7 +96,7 @@ func (q *queue) execute(run *queued) {
 	close(run.done)
 }
 
-// waitOf returns how long a run is told to wait.
+// waitOf returns the hold of a run.
 func waitOf(run *queued) time.Duration {
 	ms := 0
 	_, err := fmt.Sscanf(run.text, "wait=%d", &ms)

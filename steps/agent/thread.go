@@ -216,8 +216,8 @@ type Concurrent struct {
 	Prompt     bool // the last was complete while the first would still have been in progress
 }
 
-// StartInTurn starts runs with rollback one after the other and waits for the last. All others are told to wait. Each
-// has started before the next is sent: another requirement judges runs that are rolled back as soon as they were
+// StartInTurn starts runs with rollback one after the other and waits for the last. The others have a hold. Each has
+// started before the next is sent: another requirement judges runs that are rolled back as soon as they were
 // accepted. If one ends too early, the later ones are not sent.
 func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duration) (*Concurrent, error) {
 	o := Order{Strategy: RollbackStrategy, Waits: true, Hold: max(wanted, 2*s.Hold(0)), written: true}

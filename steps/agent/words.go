@@ -205,7 +205,7 @@ func (s *Server) tryHold(ctx context.Context, w string) (trial, error) {
 		hold = max(2*hold, blockedHold)
 	}
 	if found.breach == nil && !found.waited {
-		return found, outcome.Inconclusive("the server responds too slowly to tell whether the graph waits for %q", w)
+		return found, outcome.Inconclusive("the responses are too slow to show whether the graph understands the word %q", w)
 	}
 	return found, nil
 }

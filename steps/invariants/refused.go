@@ -71,7 +71,7 @@ func (r *requests) violation() outcome.Violation {
 type threadRun struct {
 	id             string
 	isRollback     bool
-	mayFail        bool // its graph is told to raise an error, or is not that of the configuration
+	mayFail        bool // its input has the word fail, or its graph is not that of the configuration
 	sent, accepted time.Time
 	earliest       time.Time // the run cannot end before
 	ended          time.Time // zero if unknown

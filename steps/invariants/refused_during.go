@@ -54,7 +54,7 @@ func (r *refused) latestRuns(key string, before time.Time) []*threadRun {
 	return runs
 }
 
-// mayFail reports whether the graph of a run is told to raise an error, or is not that of the configuration.
+// mayFail reports whether the input of a run has the word fail, or its graph is not that of the configuration.
 func (r *refused) mayFail(s *seen) bool {
 	isOther := s.request.Get("assistant_id").Str != r.target.Config.AssistantID
 	return isOther || slices.Contains(strings.Fields(lastText(s)), agent.Fail)

@@ -205,22 +205,29 @@ func (t *Thread) eachRoute(ctx context.Context, who target.Caller, judge func(*e
 	return nil
 }
 
+// otherCannotRead also reads the state by the ID in capitals. That may be the ID of no thread, whose state may be empty, so
+// the response is judged only for what it shows.
 func (t *Thread) otherCannotRead(ctx context.Context) error {
 	other, err := t.caller(ctx, target.TheOtherUser)
 	if err != nil {
 		return err
 	}
-	inCapitals := &agent.Thread{ID: strings.ToUpper(t.ID), Owner: t.Owner}
-	for _, thread := range []*agent.Thread{t.Thread, inCapitals} {
-		a, err := t.server.State(ctx, other, thread)
-		if err != nil {
-			return err
-		}
-		if err := judge.IsError(a, ""); err != nil {
-			return err
-		}
+	plain, err := t.server.State(ctx, other, t.Thread)
+	if err != nil {
+		return err
+	}
+	if err := judge.IsError(plain, ""); err != nil {
+		return err
+	}
+	inCapitals, err := t.server.State(ctx, other, &agent.Thread{ID: strings.ToUpper(t.ID), Owner: t.Owner})
+	if err != nil {
+		return err
 	}
 	return common.Each(t.latest(), func(g *agent.GraphRun) error {
+		disguised := []judge.Disguised{{Answer: inCapitals, Plain: plain}}
+		if err := judge.DisguisesShowNothing(disguised, t.ID, g.Value()); err != nil {
+			return err
+		}
 		a, err := t.server.GetRun(ctx, other, g)
 		if err != nil {
 			return err
@@ -283,7 +290,8 @@ func (t *Thread) runsFurther(ctx context.Context) error {
 	if err := g.Accepted(); err != nil {
 		return err
 	}
-	if _, err = t.server.Await(ctx, g); err != nil {
+	_, err = t.server.Await(ctx, g)
+	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
 	t.next = g

@@ -136,7 +136,7 @@ func (t *Thread) joinAndLeave(ctx context.Context, g *agent.GraphRun) error {
 	return join.OrUntil(ctx, time.Now().Add(t.pause(g)))
 }
 
-// joinFor joins a run until the test run ends, so that the join is pending when the run is rolled back.
+// joinFor joins a run until all checks of the thread are made, so that the join is pending when the run is rolled back.
 func (t *Thread) joinFor(ctx context.Context, g *agent.GraphRun) error {
 	join := t.server.JoinNow(ctx, g)
 	t.joins = append(t.joins, join)
@@ -166,7 +166,8 @@ func (t *Thread) sendDuringJoin(ctx context.Context) error {
 	}
 	var state *exchange.Response
 	for _, g := range slices.Backward(accepted) {
-		if state, err = t.server.Await(ctx, g); err != nil {
+		state, err = t.server.Await(ctx, g)
+		if err != nil {
 			return err
 		}
 	}
@@ -249,7 +250,7 @@ func refuse(name string) func(*Thread, context.Context) error {
 	}
 }
 
-// otherCreatesThreads has another user create so many threads that a page of ten is full.
+// otherCreatesThreads creates so many threads of another user that they fill a page of ten.
 func (t *Thread) otherCreatesThreads(ctx context.Context) error {
 	if err := t.complete(ctx); err != nil {
 		return err
@@ -312,7 +313,8 @@ func (t *Thread) replace(ctx context.Context, next func(prior *agent.Progress) a
 		if _, err := t.server.Await(ctx, g); err != nil {
 			return nil, err
 		}
-		if t.Thread, err = t.server.NewThread(ctx, t.owner()); err != nil {
+		t.Thread, err = t.server.NewThread(ctx, t.owner())
+		if err != nil {
 			return nil, err
 		}
 	}

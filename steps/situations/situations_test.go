@@ -10,7 +10,7 @@ import (
 )
 
 // TestFeaturesHaveEachPair checks that the features have a scenario for each check after each event, unless a reason
-// leaves the pair out. At most a fifth of the pairs may be left out.
+// leaves the pair out. No more than a fifth of the pairs has such a reason.
 func TestFeaturesHaveEachPair(t *testing.T) {
 	c, err := features.Load()
 	require.NoError(t, err)
