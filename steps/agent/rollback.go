@@ -217,12 +217,13 @@ func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, wa
 	}
 	last := "no time was left"
 	for range Attempts {
-		t, err := on, error(nil)
+		t := on
 		if t == nil {
+			var err error
 			t, err = s.NewThread(ctx, s.Owner())
-		}
-		if err != nil {
-			return nil, err
+			if err != nil {
+				return nil, err
+			}
 		}
 		p, err := s.begin(ctx, t, moment, Order{Waits: true, Hold: wanted, written: moment == HasStarted})
 		if err == nil && p.ended == nil && moment == pendingBehind {

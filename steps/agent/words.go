@@ -182,7 +182,7 @@ func (g *GraphRun) after(part float64) time.Time {
 
 // tryHold tests whether the graph waits, and whether the server responds to other requests in that time. It watches the
 // run of the preflight if that still waits, and a new one otherwise. An unclear result may come from a busy moment, so
-// it then tries once more with a longer hold.
+// it then tries again with a longer hold. If the last result is unclear too, the trial is inconclusive.
 func (s *Server) tryHold(ctx context.Context, w string) (trial, error) {
 	p, err := s.preflight(ctx)
 	if err != nil {
