@@ -39,8 +39,9 @@ type Terms struct {
 type Reads struct{ Deployments, Revisions, Settled int }
 
 // Shared has the names of what scenarios share: a deployment that nobody changes, another one, one that scenarios change
-// in turn, one that was updated to another source, one with more than 20 revisions, and the agent server.
-var Shared = []string{"deployment", "another", "changing", "updated", "history", AgentServer}
+// in turn, one that was updated to another source, one with more than 20 revisions, those to which the events of package
+// situations happen, and the agent server.
+var Shared = []string{"deployment", "another", "changing", "updated", "history", "situations", AgentServer}
 
 // keys matches one or more keys, each with the value that it must have, if any.
 var keys = regexp.MustCompile(`^((create\.body\.source=[^|]+|[^=|]+(=true)?)(\||$))+$`)

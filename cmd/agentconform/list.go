@@ -29,8 +29,8 @@ full.
 With --cases, list what a client may send by the contract: each operation with each parameter, field, credential and
 moment, by class, and the scenarios that judge it, or the reason why none does.
 
-With --situations, list the events on a thread and the checks that are made after each of them, with the requirement
-and the scenario, or the reason why a pair is left out.
+With --situations, list the events of a deployment and of a thread, and the checks that are made after each of them, with
+the requirement and the scenario, or the reason why a pair is left out.
 
 With --format html, write the specification as one page: each rule with its scenarios and the faults that break it. The
 results of --result add exchanges as examples: a file with the name of a fault (limit-101-is-served.json) shows how its
@@ -80,7 +80,7 @@ rule is broken, and all other files show how the rules are met. agentconform pro
 		},
 	}
 	c.Flags().BoolVar(&cases, "cases", false, "list what a client may send by the contract, each with its scenarios")
-	c.Flags().BoolVar(&pairs, "situations", false, "list the events on a thread with the checks after each of them")
+	c.Flags().BoolVar(&pairs, "situations", false, "list the events of a deployment and of a thread with the checks after each of them")
 	addChoice(c, &format, "format", "", "table", "json", "markdown", "html")
 	c.Flags().StringSliceVar(&results, "result", nil, "result `files` with the examples of --format html")
 	return c

@@ -27,6 +27,33 @@ Feature: Authentication at the control plane
         | list its revisions    |
         | retrieve a revision   |
 
+    @situation @writes
+    Scenario Outline: Without credentials no operation returns 2xx at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then no operation serves a client without credentials
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
+
   @CP-AUTH-2 @must @section-5
   @reads:0 @shares:another
   Rule: An unknown, empty or blank credential returns 401 or 403 on every control-plane operation
@@ -186,6 +213,33 @@ Feature: Authentication at the control plane
         | list its revisions    |
         | retrieve a revision   |
 
+    @situation @writes
+    Scenario Outline: With an unknown API key no operation returns 2xx at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then no operation serves a client with an unknown API key
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
+
   @CP-AUTH-3 @must @section-5
   Rule: Without valid credentials, create and update create no deployment and no revision
     "Send header X-Api-Key with a valid API key: <API_KEY>."
@@ -214,6 +268,33 @@ Feature: Authentication at the control plane
         | credentials        |
         | no credentials     |
         | an unknown API key |
+
+    @situation @writes
+    Scenario Outline: An update without credentials creates no revision of a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then an update without credentials creates no revision
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
 
   @CP-AUTH-4 @must @section-4 @section-5
   @reads @shares:another
@@ -322,6 +403,33 @@ Feature: Authentication at the control plane
       When the other tenant tries to update its source
       Then no revision was created
       And the response has the status code for an unknown deployment
+
+    @situation @writes
+    Scenario Outline: Another tenant gets the status for unknown deployments from a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then another tenant gets the status for unknown deployments
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
 
   @CP-AUTH-7 @must @section-5 @after:CP-AUTH-1
   @reads @shares:deployment

@@ -59,6 +59,33 @@ Feature: Deployment status and polling
       When the client lists its revisions and retrieves each
       Then the list and the retrieved revisions agree
 
+    @situation @writes
+    Scenario Outline: List and GET agree on each revision of a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then its list and GET of each revision agree
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
+
   @CP-POLL-4 @should @section-3
   @needs:alternatives.broken_ref|alternatives.broken_image_uri @creates:1/1
   Rule: A broken source ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED, never in DEPLOYED

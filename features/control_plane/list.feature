@@ -88,6 +88,33 @@ Feature: Listing the revisions of a deployment
       When the client lists its revisions with each invalid limit
       Then each of these requests is refused with 422 and an error that names "limit"
 
+    @situation @writes
+    Scenario Outline: With each security scheme limit 101 returns 422 at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then limit 101 is refused with 422 under each security scheme
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
+
   @CP-LIST-4 @must @section-4 @section-8
   @reads:revisions=21 @shares:history
   Rule: Without limit, a list of more than 20 revisions returns exactly 20, filtered or not
@@ -128,6 +155,33 @@ Feature: Listing the revisions of a deployment
       Given an existing deployment
       When the client lists its revisions with each invalid offset
       Then each of these requests is refused with 422 and an error that names "offset"
+
+    @situation @writes
+    Scenario Outline: With each security scheme offset -1 returns 422 at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then offset -1 is refused with 422 under each security scheme
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
 
   @CP-LIST-6 @must @section-4
   @shares:history
@@ -187,6 +241,33 @@ Feature: Listing the revisions of a deployment
       When all exchanges of the test run are read
       Then each revision that was known before is in a list of its deployment
 
+    @situation @writes
+    Scenario Outline: Computed offsets return every revision once at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then pages by computed offsets return each of its revisions once
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
+
   @CP-LIST-7 @must @section-2 @after:CP-LIST-10
   @shares:history
   Rule: The returned offset fetches the next page, until every revision was returned once
@@ -219,6 +300,33 @@ Feature: Listing the revisions of a deployment
       And paging through its revisions by computed offsets works
       When the client pages through each filtered list, 5 at a time, by returned offsets
       Then the pages hold exactly the filtered revisions
+
+    @situation @writes
+    Scenario Outline: Returned offsets return every revision once at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then pages by returned offsets return each of its revisions once
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
 
   @CP-LIST-20 @should @section-2
   @shares:history
@@ -300,6 +408,33 @@ Feature: Listing the revisions of a deployment
       When the client filters its revisions by each known status that does not occur
       Then each list holds exactly the revisions with that status
 
+    @situation @writes
+    Scenario Outline: Filtering by one status returns exactly its revisions at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then each status filter returns exactly the revisions with that status
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
+
   @CP-LIST-10 @must @section-4 @after:CP-LIST-9
   @shares:history
   Rule: Several comma-separated statuses return their union, and filters apply before paging
@@ -323,6 +458,33 @@ Feature: Listing the revisions of a deployment
       And paging through its revisions by computed offsets works
       When the client pages through each filtered list, 5 at a time, by computed offsets
       Then the pages hold exactly the filtered revisions
+
+    @situation @writes
+    Scenario Outline: Filtering by all statuses returns every revision once at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then a filter with all thirteen statuses returns each of its revisions once
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
 
   @CP-LIST-11 @should @section-4 @form
   @reads @shares:deployment
@@ -453,6 +615,33 @@ Feature: Listing the revisions of a deployment
       Given a deployment whose revisions are known
       When the client lists all its revisions twice
       Then each revision has the "source" of the deployment
+
+    @situation @writes
+    Scenario Outline: Each revision in the list has the source of a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then each revision in its list has its source
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
 
   @CP-LIST-18 @must @section-4 @section-8
   @after:CP-LIST-2 @after:CP-LIST-4 @after:CP-LIST-8 @after:CP-LIST-9 @after:CP-LIST-12

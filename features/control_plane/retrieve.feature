@@ -4,7 +4,7 @@ Feature: Retrieving a deployment
 
   @CP-GET-1 @must @section-1 @section-2 @section-4
   @shares:deployment
-  Rule: GET of a deployment returns it with the id, source and latest_revision_id of its creation
+  Rule: GET of a deployment returns its id, its source and the id of its latest revision
     "Retrieve it with GET /v2/deployments/{deployment_id}. ... Known fields: id (deployment id), latest_revision_id,
     source, source_revision_config"
 
@@ -31,6 +31,33 @@ Feature: Retrieving a deployment
     Scenario: No deployment names a revision that it never had
       When all exchanges of the test run are read
       Then no deployment names a revision of another deployment, or one that it never had
+
+    @situation @writes
+    Scenario Outline: Three reads show the latest revision of a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then each of three reads shows its id, its source and the id of its latest revision
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
 
   @CP-GET-2 @must @section-4 @form
   Rule: GET of an unknown deployment returns 4xx

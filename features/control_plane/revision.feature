@@ -27,6 +27,33 @@ Feature: Retrieving one revision
       When all exchanges of the test run are read
       Then every valid request to "get-revision" returned 2xx
 
+    @situation @writes
+    Scenario Outline: Each revision is returned under its own id at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then each of its revisions is returned under its own id
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
+
   @CP-REV-2 @must @section-4 @form
   @reads @shares:deployment
   Rule: GET of an unknown revision of an existing deployment returns 4xx
@@ -41,6 +68,33 @@ Feature: Retrieving one revision
       Given an existing deployment
       When the client retrieves each id that is almost that of its revision
       Then each of these requests is refused with 4xx
+
+    @situation @writes
+    Scenario Outline: GET of an unknown revision returns 4xx at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then an unknown revision of it is refused with 4xx
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
 
   @CP-REV-3 @should @section-4 @form
   @shares:deployment
@@ -76,6 +130,33 @@ Feature: Retrieving one revision
       When the client retrieves each of its revisions twice
       Then no "updated_at" is before "created_at"
 
+    @situation @writes
+    Scenario Outline: The created_at of each revision is unchanged at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then the created_at of each revision is that of its first read
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
+
   @CP-REV-5 @must @section-2
   @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
   Rule: PATCH does not change the source_revision_config of earlier revisions
@@ -86,6 +167,30 @@ Feature: Retrieving one revision
       Given a deployment that was updated to another source
       When the client retrieves its first revision
       Then the "source_revision_config" of the revision is unchanged
+
+    @situation @writes
+    Scenario Outline: The first revision keeps its source_revision_config at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then its first revision shows the source_revision_config of its creation
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                  |
+        | the source was updated |
+        | the history is long    |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
 
   @CP-REV-6 @should @section-2
   @needs:alternatives.commits
@@ -106,3 +211,27 @@ Feature: Retrieving one revision
       And a deployment that was updated to another source
       When the client retrieves its latest revision
       Then the "repo_commit_sha" of the revision is the commit id of its ref
+
+    @situation @writes
+    Scenario Outline: The latest revision shows the commit id of its ref at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then its latest revision shows the commit id of its ref
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |

@@ -161,6 +161,33 @@ Feature: Updating a deployment
         | the three source fields null    |
         | an empty source_revision_config |
 
+    @situation @writes
+    Scenario Outline: An update without a source field creates no revision of a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then an update without a source field creates no revision
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
+
   @CP-UPDATE-5 @must @section-2 @last
   @shares:changing
   Rule: PATCH cannot change a deployment's source: GET still shows the original source
@@ -239,6 +266,33 @@ Feature: Updating a deployment
       When the client retrieves the deployment several times
       Then whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update
 
+    @situation @writes
+    Scenario Outline: GET shows the source_revision_config of the latest revision of a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then it shows the source_revision_config of its latest revision
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                         |
+        | the first build has completed |
+        | the source was updated        |
+        | the history is long           |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the first build has failed                      |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an invalid update was refused                   |
+        | a later build has failed                        |
+        | an update was just accepted                     |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
+
   @CP-UPDATE-10 @must @section-1 @section-3
   @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
   Rule: A revision created by PATCH reaches DEPLOYED within timeouts.poll
@@ -248,6 +302,28 @@ Feature: Updating a deployment
       Given a deployment that was updated to another source
       When the client polls its latest revision
       Then the revision reaches DEPLOYED
+
+    @situation @writes
+    Scenario Outline: The latest revision is DEPLOYED at a deployment of which <event>
+      Given a deployment of which <event>
+      When the deployment is used again
+      Then its latest revision is DEPLOYED
+
+      @shares:deployment @shares:updated @shares:history
+      Examples: deployments that other scenarios read, too
+        | event                  |
+        | the source was updated |
+        | the history is long    |
+
+      @shares:situations
+      Examples: deployments for these events
+        | event                                           |
+        | the graph_config_path was updated               |
+        | the repo_ref and graph_config_path were updated |
+        | the repo_ref was updated to a tag               |
+        | the repo_ref was updated to a second tag        |
+        | an update was superseded                        |
+        | two updates were sent at the same time          |
 
   @CP-UPDATE-12 @should @section-2
   Rule: PATCH does not change any field that is absent or null in it

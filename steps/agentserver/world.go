@@ -63,16 +63,16 @@ type World struct {
 // byFeature has the groups of definitions that each feature file needs, in addition to those about the agent server.
 var byFeature = map[string][]func(*World, *common.Definitions){
 	"agent_server/authentication.feature": {(*World).defineCallers, (*World).defineOwners, (*World).defineRuns,
-		(*World).defineSituations, (*World).defineStates, (*World).defineThreads},
+		(*World).defineStates, (*World).defineThreads},
 	"agent_server/authorization.feature": {(*World).defineCallers, (*World).defineExtensions, (*World).defineOwners,
-		(*World).defineRuns, (*World).defineSituations, (*World).defineStates, (*World).defineThreads},
+		(*World).defineRuns, (*World).defineStates, (*World).defineThreads},
 	"agent_server/contract.feature":   {},
 	"agent_server/errors.feature":     {},
-	"agent_server/invariants.feature": {(*World).defineSituations},
-	"agent_server/rollback.feature":   {(*World).defineRollback, (*World).defineRuns, (*World).defineSituations, (*World).defineStates},
+	"agent_server/invariants.feature": {},
+	"agent_server/rollback.feature":   {(*World).defineRollback, (*World).defineRuns, (*World).defineStates},
 	"agent_server/runs.feature": {(*World).defineRuns, (*World).defineJoins, (*World).defineCallers,
-		(*World).defineOwners, (*World).defineSituations, (*World).defineStates, (*World).defineThreads},
-	"agent_server/state.feature":   {(*World).defineStates, (*World).defineRuns, (*World).defineSituations},
+		(*World).defineOwners, (*World).defineStates, (*World).defineThreads},
+	"agent_server/state.feature":   {(*World).defineStates, (*World).defineRuns},
 	"agent_server/threads.feature": {(*World).defineThreads},
 }
 

@@ -120,17 +120,6 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 	return w.retrieves(ctx) // the invariants judge what the deployment shows while its latest revision has failed
 }
 
-// poll returns the values of the last poll that a judgement needs.
-func (w *World) poll() judge.Poll {
-	h := w.polled
-	p := judge.Poll{Response: h.Response, Final: h.Final, Canonical: plane.CanonicalStatus(h.Final),
-		Seen: w.plane.SeenStatuses(h)}
-	if h.Ending == plane.TimedOut {
-		p.Timeout = w.target.Config.Timeouts.Poll
-	}
-	return p
-}
-
 // reachesDeployed judges the poll, or if it was cut short, the earlier one that timed out.
 func (w *World) reachesDeployed() error {
 	if overdue := w.plane.Overdue(w.revision); overdue != nil && w.polled.Ending == plane.CutShort {
@@ -159,7 +148,7 @@ func (w *World) notDeployed() error {
 	if w.revision != w.Deployment.First {
 		_, key = w.plane.Sources.Another()
 	}
-	err := judge.ReachesDeployed(w.poll(), key)
+	err := judge.ReachesDeployed(w.plane.Judged(w.polled), key)
 	if o, is := errors.AsType[*outcome.Outcome](err); is {
 		return w.target.BlamingFixtures(o)
 	}
@@ -198,5 +187,5 @@ func (w *World) endsFailed() error {
 	if unjudged := w.plane.CheckWhole(w.polled); unjudged != nil {
 		return unjudged
 	}
-	return judge.EndsFailed(w.poll())
+	return judge.EndsFailed(w.plane.Judged(w.polled))
 }

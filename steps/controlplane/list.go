@@ -225,11 +225,11 @@ func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) erro
 		return err
 	}
 	for _, status := range statuses.occurring {
-		whole, err := w.read(ctx, statusFilter(status))
+		whole, err := w.read(ctx, plane.StatusFilter(status))
 		if err != nil {
 			return err
 		}
-		read, err := pages(ctx, statusFilter(status), len(whole.Rows), size)
+		read, err := pages(ctx, plane.StatusFilter(status), len(whole.Rows), size)
 		if err != nil {
 			return err
 		}

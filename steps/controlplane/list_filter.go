@@ -2,7 +2,6 @@ package controlplane
 
 import (
 	"context"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -36,14 +35,6 @@ func (w *World) defineFilters(r *common.Definitions) {
 	})
 	r.Then(`the list is empty, or the request is refused with 4xx`,
 		func() error { return judge.IsEmptyOrRefused(w.scene.Answer, w.class) })
-}
-
-// statusFilter returns the query of a filter by comma-separated statuses, or "" without any.
-func statusFilter(statuses string) string {
-	if statuses == "" {
-		return ""
-	}
-	return "status=" + url.QueryEscape(statuses)
 }
 
 // byStatus has the ids of the deployment's revisions by the status under GET of each.
@@ -116,7 +107,7 @@ func (w *World) takeMixedHistory(ctx context.Context) error {
 
 // filterByAll sets a filter with every status. What a filter keeps is another requirement's concern.
 func (w *World) filterByAll(ctx context.Context) error {
-	w.query = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
+	w.query = plane.StatusFilter(spec.RevisionStatuses()...)
 	l, err := w.read(ctx, w.query)
 	if err != nil {
 		return err
@@ -140,7 +131,7 @@ func (w *World) clientFiltersByEach(ctx context.Context, which string) error {
 		filters = known.occurring
 	}
 	for _, status := range filters {
-		l, err := w.read(ctx, statusFilter(status))
+		l, err := w.read(ctx, plane.StatusFilter(status))
 		if err != nil {
 			return err
 		}
@@ -201,7 +192,7 @@ func (w *World) compareUnions(ctx context.Context, filters []string) error {
 		var want []string
 		for status := range strings.SplitSeq(filter, ",") {
 			if _, known := single[status]; !known {
-				l, err := w.read(ctx, statusFilter(status))
+				l, err := w.read(ctx, plane.StatusFilter(status))
 				if err != nil {
 					return err
 				}
@@ -209,7 +200,7 @@ func (w *World) compareUnions(ctx context.Context, filters []string) error {
 			}
 			want = append(want, exchange.IDKeys(single[status].IDs())...)
 		}
-		l, err := w.read(ctx, statusFilter(filter))
+		l, err := w.read(ctx, plane.StatusFilter(filter))
 		if err != nil {
 			return err
 		}
@@ -238,7 +229,7 @@ func (w *World) clientListsReconciled(ctx context.Context) error {
 
 // reconciled returns the list of the revisions with a value of remote_reconciled, and with a status unless it is empty.
 func (w *World) reconciled(ctx context.Context, value, status string) (plane.List, error) {
-	filter := plane.Query("remote_reconciled="+value, statusFilter(status))
+	filter := plane.Query("remote_reconciled="+value, plane.StatusFilter(status))
 	l, err := w.read(ctx, filter)
 	if err != nil {
 		return plane.List{}, err

@@ -150,14 +150,14 @@ func (w *World) queryOf(ctx context.Context, filter string) (string, error) {
 		switch part {
 		case "no filter":
 		case "a status that occurs":
-			query = statusFilter(statuses.mostFrequent())
+			query = plane.StatusFilter(statuses.mostFrequent())
 		case "a status that does not occur":
 			if len(statuses.others) == 0 {
 				return "", outcome.Inconclusive("each of the thirteen statuses occurs")
 			}
-			query = statusFilter(statuses.others[0])
+			query = plane.StatusFilter(statuses.others[0])
 		case "all statuses":
-			query = statusFilter(strings.Join(spec.RevisionStatuses(), ","))
+			query = plane.StatusFilter(spec.RevisionStatuses()...)
 		default: // "remote_reconciled true"
 			query = plane.Query(query, strings.Replace(part, " ", "=", 1))
 		}

@@ -323,19 +323,13 @@ func (w *World) created(ctx context.Context, want int, expected string) error {
 		return err
 	}
 	w.after = after
-	before, now := judged(w.before), judged(after)
-	if err := judge.CreatesRevisions(act, before, now, want, expected); err != nil {
+	if err := judge.CreatesRevisions(act, w.before, after, want, expected); err != nil {
 		return err
 	}
 	if want > 0 {
-		w.revision = judge.Added(before, now)[0]
+		w.revision = judge.Added(w.before, after)[0]
 	}
 	return nil
-}
-
-// judged returns a snapshot as the judgements take it.
-func judged(s *plane.Snapshot) judge.Snapshot {
-	return judge.Snapshot{Deployment: s.Deployment, List: s.List, Latest: s.Latest, Revisions: s.Revisions}
 }
 
 func (w *World) namesSecondLatest(ctx context.Context) error {
@@ -343,5 +337,5 @@ func (w *World) namesSecondLatest(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return judge.NamesSecond(judged(w.before), judged(after), w.later[0], w.later[1])
+	return judge.NamesSecond(w.before, after, w.later[0], w.later[1])
 }

@@ -37,10 +37,10 @@ type World struct {
 	listed    bool          // whether the target lists its deployments
 
 	// An update.
-	before *plane.Snapshot // how the deployment was before it
-	after  *plane.Snapshot // and after it
-	kind   string          // see [plane.KindOf]
-	later  []string        // the latest revisions after each of two updates
+	before judge.Snapshot // how the deployment was before it
+	after  judge.Snapshot // and after it
+	kind   string         // see [plane.KindOf]
+	later  []string       // the latest revisions after each of two updates
 
 	// Lists of revisions.
 	query    string         // that the client is going to send

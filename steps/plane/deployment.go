@@ -19,7 +19,7 @@ type Deployment struct {
 	ID        string
 	First     string             // the id of the first revision
 	Body      map[string]any     // the body of the request that created it
-	Update    map[string]any     // the source revision configuration of the update, if the fixture was updated
+	Update    map[string]any     // the source revision configuration of the last update by [Plane.Update], or nil
 	Original  *exchange.Response // the first revision before that update
 	Naming    *exchange.Response // the first response of GET that names the revision of the last update as the latest
 	Revisions []string           // the ids of all revisions, in the order of creation
@@ -117,13 +117,19 @@ func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 	return err
 }
 
-// Update sends an update as the client and waits until the deployment names a new latest revision. It does not use the
-// body of the response to the update, because the interface does not define it.
+// Update updates the source revision configuration as the client, and waits until the deployment names a new latest
+// revision.
 func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any) error {
+	return p.UpdateWith(ctx, d, SourceUpdate(change))
+}
+
+// UpdateWith is Update with the whole body of the request. It does not use the body of the response, because the
+// interface does not define it.
+func (p *Plane) UpdateWith(ctx context.Context, d *Deployment, body map[string]any) error {
 	if err := p.TakeRevision(ctx, d); err != nil {
 		return err
 	}
-	path, body := DeploymentPath(d.ID), SourceUpdate(change)
+	path, change := DeploymentPath(d.ID), RevisionConfig(body)
 	a, err := p.send(ctx, http.MethodPatch, path, body)
 	if err != nil {
 		return err
@@ -151,6 +157,7 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 			ByRequirement(ownersOf(change)...)
 	}
 	d.Revisions = append(d.Revisions, latest)
+	d.Update = change
 	return nil
 }
 

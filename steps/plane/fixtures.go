@@ -38,6 +38,8 @@ func SharedCost(name string) Cost {
 		return Cost{Deployments: 1, Revisions: 1}
 	case "history":
 		return Cost{Deployments: 1, Revisions: longHistory - 1}
+	case "situations":
+		return Cost{Deployments: 1 + SituationDeployments, Revisions: 10}
 	}
 	return Cost{Deployments: 1}
 }
@@ -50,8 +52,10 @@ type Fixtures struct {
 	Existing *Fixture // another deployment; no judgement depends on its revisions
 	Updated  *Fixture // was DEPLOYED, then updated to another source, and has settled
 	Long     *Fixture // has more than 20 revisions, all settled
+	Failed   *Fixture // its first build has failed
 
-	changing [PoolSize]member // see [Plane.Lease]
+	changing   [PoolSize]member             // see [Plane.Lease]
+	situations [SituationDeployments]member // see [Plane.LeaseSituation]
 }
 
 func (p *Plane) newFixtures() *Fixtures {
@@ -63,6 +67,7 @@ func (p *Plane) newFixtures() *Fixtures {
 		Existing: &Fixture{"another existing deployment", "another", create("another")},
 		Updated:  &Fixture{"a deployment that was updated", "updated", p.makeUpdated},
 		Long:     &Fixture{"a deployment with a long history", "history", p.makeLong},
+		Failed:   &Fixture{"a deployment whose first build has failed", "situations", p.makeFailed},
 	}
 	f.Readable = &Fixture{"a deployment with a retrievable revision", "deployment",
 		p.makeFrom(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
@@ -73,15 +78,23 @@ func (p *Plane) newFixtures() *Fixtures {
 			deployed := *d // a copy, because scenarios with the fixture Created read d meanwhile
 			return &deployed, p.reachDeployed(ctx, &deployed)
 		})}
-	for n, name := range poolNames {
-		created := &Fixture{"a deployment that one scenario changes at a time" + name.number, Changing, create(name.purpose)}
-		deployed := &Fixture{"a deployment that accepts updates" + name.number, Changing,
+	newMember := func(shared, purpose, whenCreated, whenDeployed string) member {
+		created := &Fixture{whenCreated, shared, create(purpose)}
+		deployed := &Fixture{whenDeployed, shared,
 			p.makeFrom(created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
 				deployed := *d // a copy, because a scenario with a lease may change d meanwhile
 				return d, p.reachDeployed(ctx, &deployed)
 			})}
-		f.changing[n] = member{created, deployed, make(chan struct{}, 1)}
-		f.changing[n].lease <- struct{}{}
+		m := member{created, deployed, make(chan struct{}, 1)}
+		m.lease <- struct{}{}
+		return m
+	}
+	for n, name := range poolNames {
+		f.changing[n] = newMember(Changing, name.purpose, "a deployment that one scenario changes at a time"+name.number,
+			"a deployment that accepts updates"+name.number)
+	}
+	for n, purpose := range situationNames {
+		f.situations[n] = newMember("situations", purpose, "a new deployment for "+purpose, "a deployment for "+purpose)
 	}
 	return f
 }
@@ -114,6 +127,13 @@ const PoolSize = 3
 var poolNames = [PoolSize]struct{ purpose, number string }{
 	{"changing", ""}, {"changing-second", " 2"}, {"changing-third", " 3"}}
 
+// SituationDeployments is the number of deployments to which events happen one after the other. The events that leave the
+// latest revision DEPLOYED happen to the first one.
+const SituationDeployments = 2
+
+// situationNames distinguish them in their names.
+var situationNames = [SituationDeployments]string{"events", "builds"}
+
 // Shared returns the deployment of a fixture, which the first call makes.
 func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 	a := allowanceIn(ctx)
@@ -140,10 +160,21 @@ func (p *Plane) Lease(ctx context.Context, deployed bool) (d *Deployment, giveBa
 	if a := allowanceIn(ctx); a != nil {
 		m = p.Fixtures.changing[a.Member]
 	}
-	f := m.created
 	if deployed {
-		f = m.deployed
+		return p.leaseFrom(ctx, m, m.deployed)
 	}
+	return p.leaseFrom(ctx, m, m.created)
+}
+
+// LeaseSituation returns one of the deployments to which events happen, once it is DEPLOYED. Nobody else changes it until
+// giveBack is called.
+func (p *Plane) LeaseSituation(ctx context.Context, n int) (d *Deployment, giveBack func(), err error) {
+	m := p.Fixtures.situations[n]
+	return p.leaseFrom(ctx, m, m.deployed)
+}
+
+// leaseFrom returns the deployment of a member of a pool once its fixture f is made and nobody else changes it.
+func (p *Plane) leaseFrom(ctx context.Context, m member, f *Fixture) (d *Deployment, giveBack func(), err error) {
 	d, err = p.Shared(ctx, f)
 	if err != nil {
 		return nil, nil, err
@@ -170,11 +201,31 @@ func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {
 	if err := p.Update(ctx, d, change); err != nil {
 		return nil, err
 	}
-	d.Update = change
 	if _, err = p.Poll(ctx, d.ID, d.Latest(), IsSettled); err != nil {
 		return nil, err
 	}
 	return d, p.AwaitListed(ctx, d.ID, d.Revisions...)
+}
+
+// makeFailed creates a deployment from a source that cannot be built, and waits until its build has failed.
+func (p *Plane) makeFailed(ctx context.Context) (*Deployment, error) {
+	broken, key := p.Sources.Broken()
+	if broken == nil {
+		return nil, outcome.Needs(key)
+	}
+	d, err := p.Create(ctx, "failed", SourceUpdate(broken))
+	if err != nil {
+		return nil, err
+	}
+	p.ExpectFailure(d.First)
+	h, err := p.Poll(ctx, d.ID, d.First, IsSettled)
+	if err != nil {
+		return nil, err
+	}
+	if !IsFailed(CanonicalStatus(h.Final)) {
+		return nil, outcome.Inapplicable(key, "the revision from the broken source does not fail: it is %s", h.Final)
+	}
+	return d, nil
 }
 
 // longHistory is the number of revisions of the deployment with a long history: more than the default limit of a list

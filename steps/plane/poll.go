@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/controlplane/judge"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -139,6 +140,15 @@ func (p *Plane) successor(ctx context.Context, h *History) (string, error) {
 		return "", nil
 	}
 	return latest, nil
+}
+
+// Judged returns the values of a poll that a judgement needs.
+func (p *Plane) Judged(h *History) judge.Poll {
+	values := judge.Poll{Response: h.Response, Final: h.Final, Canonical: CanonicalStatus(h.Final), Seen: p.SeenStatuses(h)}
+	if h.Ending == TimedOut {
+		values.Timeout = p.target.Config.Timeouts.Poll
+	}
+	return values
 }
 
 // CheckUsable returns nil if the poll saw DEPLOYED in any spelling, or a status outside the interface that did not

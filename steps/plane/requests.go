@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/steps/controlplane/judge"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -115,6 +116,15 @@ func PageOf(limit, offset int) string {
 	return "limit=" + strconv.Itoa(limit) + "&offset=" + strconv.Itoa(offset)
 }
 
+// StatusFilter returns the query of a filter by statuses, or "" without any.
+func StatusFilter(statuses ...string) string {
+	joined := strings.Join(statuses, ",")
+	if joined == "" {
+		return ""
+	}
+	return "status=" + url.QueryEscape(joined)
+}
+
 // Query joins the parts of a query that are not empty.
 func Query(parts ...string) string {
 	var used []string
@@ -208,33 +218,27 @@ func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
 	return p.target.Redact.Excerpt(outcome.SeenShort(a))
 }
 
-// Snapshot is the state of a deployment at one time.
-type Snapshot struct {
-	Deployment *exchange.Response
-	List       *exchange.Response // the first page of its revisions
-	Latest     string             // the id of the latest revision
-	Revisions  []string           // the ids of all revisions
-}
-
 // Snapshot reads the deployment and the list of its revisions.
-func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (*Snapshot, error) {
+func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (judge.Snapshot, error) {
+	var none judge.Snapshot
 	shown, err := p.GetDeployment(ctx, d.ID)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if !shown.OK() {
-		return nil, outcome.Fails(shown, outcome.Violation{Kind: outcome.Unserved(shown),
+		return none, outcome.Fails(shown, outcome.Violation{Kind: outcome.Unserved(shown),
 			Summary: "GET of the deployment is refused", Expected: "the deployment"})
 	}
 	l, err := p.ListAll(ctx, d.ID, "")
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	if !l.Answer.OK() || !l.Answer.Get("resources").IsArray() {
-		return nil, outcome.Fails(l.Answer, outcome.Violation{Kind: outcome.Unserved(l.Answer),
+		return none, outcome.Fails(l.Answer, outcome.Violation{Kind: outcome.Unserved(l.Answer),
 			Summary: "GET returns no list of revisions", Expected: "a list of revisions"})
 	}
-	return &Snapshot{shown, l.Answer, shown.Get("latest_revision_id").String(), l.IDs()}, nil
+	latest := shown.Get("latest_revision_id").String()
+	return judge.Snapshot{Deployment: shown, List: l.Answer, Latest: latest, Revisions: l.IDs()}, nil
 }
 
 // Address is a URL in the JSON of a deployment, with its path there in the syntax of agent_url_from (GJSON).

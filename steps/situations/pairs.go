@@ -1,6 +1,7 @@
 package situations
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/features"
@@ -8,39 +9,83 @@ import (
 
 // Pair is an event with a check.
 type Pair struct {
-	Event       string `json:"event"`
+	Event       string `json:"event"` // as the features name it: "a thread on which a run has failed"
 	Check       string `json:"check"`
 	Requirement string `json:"requirement,omitempty"` // that owns the check
 	Scenario    string `json:"scenario,omitempty"`    // its key; "" if the features have none
 	Reason      string `json:"reason,omitempty"`      // why the pair is left out; "" if it is not
 }
 
-// Pairs returns each event with each check, and the scenario of the features about the two.
+// The beginnings of the steps that name an event.
+const (
+	aThread     = "a thread on which "
+	aDeployment = "a deployment of which "
+)
+
+// Selection has the pairs of an event and a check that the selected scenarios need, as steps of the features.
+type Selection map[[2]string]bool
+
+// Select returns the pairs that scenarios need.
+func Select(scenarios []*features.Scenario) Selection {
+	selected := Selection{}
+	for _, s := range scenarios {
+		if event, check, is := pairOf(s); is {
+			selected[[2]string{event, check}] = true
+		}
+	}
+	return selected
+}
+
+func (s Selection) has(event, check string) bool { return s[[2]string{event, check}] }
+
+// needs reports whether a check of a thread is made. A rollback is judged only if a further run without rollback works, and
+// the checks of the further run need that run.
+func (s Selection) needs(e ThreadEvent, c ThreadCheck) bool {
+	if c.stage == reads {
+		return s.has(aThread+e.Name, c.Sentence)
+	}
+	return slices.ContainsFunc(ThreadChecks, func(other ThreadCheck) bool {
+		return other.stage >= c.stage && s.has(aThread+e.Name, other.Sentence)
+	})
+}
+
+// pairOf returns the steps of a scenario that name an event and a check, if it is about a situation.
+func pairOf(s *features.Scenario) (event, check string, is bool) {
+	for _, step := range s.Steps {
+		if strings.HasPrefix(step.Text, aThread) || strings.HasPrefix(step.Text, aDeployment) {
+			event = step.Text
+		}
+	}
+	return event, s.Steps[len(s.Steps)-1].Text, event != "" && s.Is(features.TagSituation)
+}
+
+// Pairs returns each event with each check of its half, and the scenario of the features about the two.
 func Pairs(c *features.Catalogue) []Pair {
 	scenarios := map[[2]string]*features.Scenario{}
 	owners := map[string]string{}
 	for _, s := range c.Scenarios() {
-		for _, step := range s.Steps {
-			event, isSituation := strings.CutPrefix(step.Text, givenThread)
-			if isSituation {
-				check := s.Steps[len(s.Steps)-1].Text
-				scenarios[[2]string{event, check}] = s
-				owners[check] = s.Requirement.ID
-			}
+		if event, check, is := pairOf(s); is {
+			scenarios[[2]string{event, check}] = s
+			owners[check] = s.Requirement.ID
 		}
 	}
 	var all []Pair
-	for _, e := range Events {
-		for _, check := range Checks {
-			p := Pair{Event: e.Name, Check: check.Sentence, Requirement: owners[check.Sentence], Reason: check.leftOut(e)}
-			if s := scenarios[[2]string{e.Name, check.Sentence}]; s != nil {
-				p.Scenario = s.Key()
-			}
-			all = append(all, p)
+	add := func(event, check, reason string) {
+		p := Pair{Event: event, Check: check, Requirement: owners[check], Reason: reason}
+		if s := scenarios[[2]string{event, check}]; s != nil {
+			p.Scenario = s.Key()
+		}
+		all = append(all, p)
+	}
+	for _, e := range DeploymentEvents {
+		for _, check := range DeploymentChecks {
+			add(aDeployment+e.Name, check.Sentence, check.leftOut(e))
+		}
+	}
+	for _, e := range ThreadEvents {
+		for _, check := range ThreadChecks {
+			add(aThread+e.Name, check.Sentence, check.leftOut(e))
 		}
 	}
 	return all
 }
-
-// givenThread begins the step that names an event.
-const givenThread = "a thread on which "

@@ -1,183 +1,25 @@
-// Package situations tries the rules of the interface again after something has happened to a thread. A server often
-// keeps a rule for a new thread and breaks it later: after a run has failed, after a rollback, after an update.
+// Package situations tries the rules of the interface again after something has happened. A server often keeps a rule for
+// a new thread or deployment and breaks it later: after a run has failed, after a rollback, after an update.
 //
-// [Events] has what may happen, and [Checks] what must be true of the thread then. The features have one scenario for
-// each pair. The scenarios of an event share two threads: on the first one all checks that only read are made, and then
-// a further run; on the second one a run is rolled back.
+// Start with [DeploymentEvents] and [DeploymentChecks]: what may happen to a deployment, and what must be true of it then.
+// [ThreadEvents] and [ThreadChecks] are the same for threads. The features have one scenario for each event with each check,
+// under the requirement that the check belongs to. All scenarios of an event share one deployment or two threads: the
+// event happens once, all checks are made in their order, and each scenario takes the outcome of its check.
 package situations
 
 import (
-	"context"
-	"fmt"
-	"slices"
-
-	"github.com/agentconform/agentconform/features"
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
-	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Situations are the threads of one test run on which events have happened.
+// Situations brings events about, for all scenarios of a test run.
 type Situations struct {
-	Target *target.Target
-	Plane  *plane.Plane
-	Agents *agent.Agents
+	Target   *target.Target
+	Plane    *plane.Plane
+	Agents   *agent.Agents
+	Selected Selection // the checks that scenarios of the test run need
 }
 
-// Thread is a thread on which an event has happened, with what is known of its runs.
-type Thread struct {
-	*agent.Thread
-	*Situations
-	server    *agent.Server
-	completed []*agent.GraphRun // in their order: the state must hold the messages of the last one
-	removed   []*agent.GraphRun // runs that were rolled back
-	joins     []*agent.Joining  // pending joins
-	next      *agent.GraphRun   // the further run
-	mute      error             // blocks if the graph cannot report its user
-	rolled    *agent.Rollback   // the rollback
-	first     outcomes          // of the checks on the first thread of the event, for the second thread
-}
-
-// owner returns the user to whom the thread belongs.
-func (t *Thread) owner() target.Caller { return t.server.Owner() }
-
-// stage says on which of the threads of an event a check is made, and when.
-type stage int
-
-// The stages. The checks that read are made before the further run, on the same thread.
-const (
-	reads stage = iota
-	furtherRun
-	rollback
-)
-
-// outcomes are the outcomes of the checks on one thread, by their sentences.
+// outcomes are the outcomes of checks, by their sentences.
 type outcomes map[string]error
-
-// Use brings an event about and makes all checks of one of its threads: the one on which a run is rolled back, or the
-// other one. It returns the outcome of each check by its sentence. Each event happens once for each thread.
-func (s *Situations) Use(ctx context.Context, event string, isRolledBack bool) (map[string]error, error) {
-	at := slices.IndexFunc(Events, func(e Event) bool { return e.Name == event })
-	if at < 0 {
-		return nil, outcome.SuiteError("no event is called %q", event)
-	}
-	if err := s.isClaimed(Events[at]); err != nil {
-		return nil, err
-	}
-	name := "a thread on which " + event
-	if isRolledBack {
-		name = "another thread on which " + event
-	}
-	found, err := shared.Get(ctx, s.Agents.Maker(), name, func(ctx context.Context) (outcomes, error) {
-		return s.examine(ctx, Events[at], isRolledBack)
-	})
-	if outcome.Is(err, reports.Inconclusive) { // the rules are judged without the event
-		return nil, outcome.Inapplicable("situations", "the event could not be brought about: %v", err)
-	}
-	return found, outcome.AsPrecondition(err)
-}
-
-// isClaimed returns an error that skips if the target does not claim what makes the event possible.
-func (s *Situations) isClaimed(e Event) error {
-	id := e.needs
-	if e.Removes {
-		id = "AS-ROLLBACK-1"
-	}
-	if id == "" {
-		return nil
-	}
-	needed := &features.Requirement{ID: id, Profile: features.CapabilityOf(id).Profile}
-	unclaimed := features.Claims(s.Target.Config.Supports).Lacks(needed)
-	if unclaimed == "" {
-		return nil
-	}
-	return outcome.Skipped(reports.NotClaimed, unclaimed, "not claimed: %s needs %s, which supports does not name", e.Name,
-		unclaimed)
-}
-
-// examine brings the event about on a new thread and makes the checks.
-func (s *Situations) examine(ctx context.Context, e Event, isRolledBack bool) (outcomes, error) {
-	t, err := s.begin(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		for _, join := range t.joins {
-			join.Leave()
-		}
-	}()
-	if err := e.happen(t, ctx); err != nil {
-		return nil, fmt.Errorf("%s: %w", e.Name, err)
-	}
-	if !e.Fails && len(t.completed) == 0 {
-		return nil, outcome.Inapplicable("situations", "on this target, %s and no run has completed", e.Name)
-	}
-	if isRolledBack {
-		t.first, err = s.Use(ctx, e.Name, false)
-		if err != nil {
-			return nil, err
-		}
-	}
-	found := outcomes{}
-	for _, c := range Checks {
-		if (c.stage == rollback) == isRolledBack && c.leftOut(e) == "" {
-			found[c.Sentence] = c.judge(t, ctx)
-		}
-		if err := context.Cause(ctx); err != nil {
-			return nil, err
-		}
-	}
-	return found, nil
-}
-
-// begin returns a new thread at the agent server of the event.
-func (s *Situations) begin(ctx context.Context, e Event) (t *Thread, err error) {
-	t = &Thread{Situations: s}
-	t.server, err = s.serverOf(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.server.PlainRunsWork(ctx); err != nil {
-		return nil, err
-	}
-	var metadata map[string]any
-	if e.hasMetadata {
-		metadata = map[string]any{target.MarkKey: s.Target.Name("situation")}
-	}
-	t.Thread, err = t.server.CreateThread(ctx, t.owner(), metadata)
-	if err != nil {
-		return nil, err
-	}
-	return t, t.Usable()
-}
-
-// caller returns the caller that a sentence names. A user must be served what is their own: otherwise a refusal shows
-// nothing.
-func (t *Thread) caller(ctx context.Context, name string) (target.Caller, error) {
-	who, err := t.Target.Caller(name)
-	if err == nil && name == target.TheOtherUser {
-		err = t.server.OtherIsLetIn(ctx, who)
-	}
-	return who, err
-}
-
-func (s *Situations) serverOf(ctx context.Context, e Event) (*agent.Server, error) {
-	if !e.afterUpdate {
-		return s.Agents.AgentServer(ctx)
-	}
-	d, err := s.Plane.Shared(ctx, s.Plane.Fixtures.Updated)
-	if err != nil {
-		return nil, err
-	}
-	h, err := s.Plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.Plane.CheckUsable(h); err != nil {
-		return nil, err
-	}
-	return s.Agents.AgentOf(ctx, d)
-}

@@ -37,7 +37,7 @@ func TestFeaturesHaveEachPair(t *testing.T) {
 // TestEventsNeedKnownRequirements checks that each requirement that an event needs has a capability.
 func TestEventsNeedKnownRequirements(t *testing.T) {
 	require.NotNil(t, features.CapabilityOf("AS-ROLLBACK-1"))
-	for _, e := range Events {
+	for _, e := range ThreadEvents {
 		assert.True(t, e.needs == "" || features.CapabilityOf(e.needs) != nil, "%s: %s", e.Name, e.needs)
 	}
 }

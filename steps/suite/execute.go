@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cucumber/godog"
@@ -155,7 +156,12 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 func (r *run) define(uri string, d *common.Definitions, scene *common.Scene) {
 	c := controlplane.Define(d, uri, scene, r.target, r.plane)
 	agentserver.Define(d, uri, scene, r.target, r.plane, r.agents)
-	if uri == "end_to_end.feature" {
+	switch {
+	case strings.HasPrefix(uri, "control_plane/"):
+		r.situations.DefineDeployments(d)
+	case strings.HasPrefix(uri, "agent_server/"):
+		r.situations.DefineThreads(d)
+	default:
 		endtoend.Define(d, r.target, r.plane, r.agents, c)
 	}
 	common.DefineAllResponses(d, scene, r.target)

@@ -46,6 +46,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/shared"
+	"github.com/agentconform/agentconform/steps/situations"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -88,6 +89,7 @@ type run struct {
 	maker      *shared.Maker
 	plane      *plane.Plane
 	agents     *agent.Agents
+	situations *situations.Situations
 	forecast   *Forecast
 	invariants *invariants.Record
 	start      time.Time
@@ -221,6 +223,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	claims := features.Claims(o.Config.Supports)
 	r.binding = func(q *features.Requirement) bool { return binding(q) || claims.Names(q) }
 	r.invariants = invariants.NewRecord(t, r.otherOutcomes)
+	r.situations = &situations.Situations{Target: t, Plane: p, Agents: agents, Selected: situations.Select(selected)}
 	return r, nil
 }
 

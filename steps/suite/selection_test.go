@@ -13,6 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/situations"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -114,6 +115,7 @@ func TestEverySentenceHasOneDefinition(t *testing.T) {
 	r.plane = plane.New(r.target, nil, r.start)
 	r.agents = agent.New(r.target, r.plane, nil, 1, 1)
 	r.invariants = invariants.NewRecord(r.target, nil)
+	r.situations = &situations.Situations{}
 	byFeature := map[string]defined{}
 	isUsed := map[string]bool{}
 	for _, s := range catalogue.Scenarios() {

@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Event is something that has happened on a thread.
-type Event struct {
+// ThreadEvent is something that has happened on a thread.
+type ThreadEvent struct {
 	Name    string // as the features name it: "a thread on which NAME"
 	Removes bool   // at least one run was rolled back
 	Fails   bool   // no run has completed with an answer
@@ -31,8 +31,8 @@ type Event struct {
 // rollbacks after a second.
 const longHold = 1600 * time.Millisecond
 
-// Events has all events, in the order of the features.
-var Events = []Event{
+// ThreadEvents has all events, in the order of the features.
+var ThreadEvents = []ThreadEvent{
 	{Name: "a run has completed", happen: (*Thread).complete},
 	{Name: "a run has failed", Fails: true, happen: (*Thread).fail},
 	{Name: "a run has used a tool", happen: (*Thread).useTool},

@@ -17,8 +17,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Check is something that must be true of a thread, whatever has happened on it.
-type Check struct {
+// ThreadCheck is something that must be true of a thread, whatever has happened on it.
+type ThreadCheck struct {
 	Sentence string // of the features
 
 	stage stage
@@ -36,7 +36,7 @@ const (
 )
 
 // leftOut returns the reason why a check is not made after an event, or "".
-func (c Check) leftOut(e Event) string {
+func (c ThreadCheck) leftOut(e ThreadEvent) string {
 	switch {
 	case c.about == completedRuns && e.Fails:
 		return "the event leaves no completed run"
@@ -52,8 +52,8 @@ const (
 	endsWithFurther = "the state ends with the messages of the further run"
 )
 
-// Checks has all checks, in the order in which they are made.
-var Checks = []Check{
+// ThreadChecks has all checks, in the order in which they are made.
+var ThreadChecks = []ThreadCheck{
 	{"the state ends with the messages of its last completed run", reads, completedRuns, (*Thread).stateEndsWithLast},
 	{"the state shows nothing of a run that was rolled back", reads, removedRuns, (*Thread).stateLacksRemoved},
 	{"its completed runs can be retrieved", reads, completedRuns, (*Thread).completedAreRetrieved},

@@ -1,0 +1,105 @@
+package situations
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/controlplane/judge"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/shared"
+)
+
+// Deployment is a deployment to which an event has happened, with what the checks have read of it.
+type Deployment struct {
+	*plane.Deployment
+	*Situations
+	isLong   bool                 // it has many revisions, and nobody changes it
+	giveBack func()               // ends the use of a deployment that other events change, or nil
+	built    *plane.History       // the poll of the latest revision, or nil if its build is in progress
+	last     judge.Snapshot       // the deployment and its revisions when they were read last
+	before   []*exchange.Response // of GET of each revision, before the list was read
+	after    []*exchange.Response // and after it
+}
+
+// UseDeployment brings an event about and makes all checks of the deployment. It returns the outcome of each check by its
+// sentence. Each event happens once.
+func (s *Situations) UseDeployment(ctx context.Context, event string) (map[string]error, error) {
+	at := slices.IndexFunc(DeploymentEvents, func(e DeploymentEvent) bool { return e.Name == event })
+	if at < 0 {
+		return nil, outcome.SuiteError("no event is called %q", event)
+	}
+	name := aDeployment + event
+	found, err := shared.Get(ctx, s.Agents.Maker(), name, func(ctx context.Context) (outcomes, error) {
+		return s.examineDeployment(ctx, DeploymentEvents[at])
+	})
+	if outcome.Is(err, reports.Inconclusive) { // the rules are judged without the event
+		return nil, outcome.Inapplicable("situations", "the event could not be brought about: %v", err)
+	}
+	return found, outcome.AsPrecondition(err)
+}
+
+// examineDeployment brings the event about and makes the checks once patience has passed.
+func (s *Situations) examineDeployment(ctx context.Context, e DeploymentEvent) (outcomes, error) {
+	d := &Deployment{Situations: s}
+	defer func() {
+		if d.giveBack != nil {
+			d.giveBack()
+		}
+	}()
+	if err := e.happen(d, ctx); err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Name, err)
+	}
+	if err := s.Plane.AwaitListed(ctx, d.ID, d.Revisions...); err != nil {
+		return nil, err
+	}
+	if err := client.Sleep(ctx, s.Target.Config.Patience); err != nil {
+		return nil, err
+	}
+	if err := d.read(ctx); err != nil {
+		return nil, err
+	}
+	found := outcomes{}
+	for _, c := range DeploymentChecks {
+		if c.leftOut(e) == "" && s.Selected.has(aDeployment+e.Name, c.Sentence) {
+			found[c.Sentence] = c.judge(d, ctx)
+		}
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// read reads each revision before and after the list, so that a value that changes meanwhile is not held against the list.
+// The many revisions of a long history have settled: they are read once in a test run.
+func (d *Deployment) read(ctx context.Context) error {
+	each := d.Plane.GetEach
+	if d.isLong {
+		each = d.Plane.LookAtEach
+	}
+	var err error
+	d.before, err = each(ctx, d.Deployment)
+	if err != nil {
+		return err
+	}
+	shown, err := d.Plane.GetDeployment(ctx, d.ID)
+	if err != nil {
+		return err
+	}
+	list, err := d.Plane.ListAll(ctx, d.ID, "")
+	if err != nil {
+		return err
+	}
+	latest := shown.Get("latest_revision_id").String()
+	d.last = judge.Snapshot{Deployment: shown, List: list.Answer, Latest: latest, Revisions: list.IDs()}
+	d.after, err = each(ctx, d.Deployment)
+	return err
+}
+
+// latest returns the last response of GET of the latest revision.
+func (d *Deployment) latest() *exchange.Response { return d.after[len(d.after)-1] }

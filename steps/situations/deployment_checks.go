@@ -1,0 +1,389 @@
+package situations
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/common"
+	commonjudge "github.com/agentconform/agentconform/steps/common/judge"
+	"github.com/agentconform/agentconform/steps/controlplane/judge"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/shared"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// DeploymentCheck is something that must be true of a deployment, whatever has happened to it.
+type DeploymentCheck struct {
+	Sentence string // of the features
+
+	after condition
+	judge func(d *Deployment, ctx context.Context) error
+}
+
+// condition says after which events a check is made.
+type condition int
+
+const (
+	anyEvent condition = iota
+	anUpdate           // that has created the latest revision
+	aBuild             // after which the latest revision is DEPLOYED
+	anUpdateAndBuild
+)
+
+// leftOut returns the reason why a check is not made after an event, or "".
+func (c DeploymentCheck) leftOut(e DeploymentEvent) string {
+	switch {
+	case (c.after == anUpdate || c.after == anUpdateAndBuild) && !e.updated:
+		return "the event creates no later revision"
+	case (c.after == aBuild || c.after == anUpdateAndBuild) && !e.deployed:
+		return "the event leaves a latest revision that need not be DEPLOYED"
+	}
+	return ""
+}
+
+// DeploymentChecks has all checks, in the order in which they are made. The last two send updates.
+var DeploymentChecks = []DeploymentCheck{
+	{"each of three reads shows its id, its source and the id of its latest revision", anyEvent, (*Deployment).namesLatest},
+	{"it shows the source_revision_config of its latest revision", anyEvent, (*Deployment).showsLatestConfig},
+	{"its latest revision is DEPLOYED", anUpdateAndBuild, (*Deployment).latestIsDeployed},
+	{"its latest revision shows the commit id of its ref", aBuild, (*Deployment).latestShowsCommit},
+	{"its first revision shows the source_revision_config of its creation", anUpdate, (*Deployment).firstShowsConfig},
+	{"each of its revisions is returned under its own id", anyEvent, (*Deployment).revisionsHaveIDs},
+	{"the created_at of each revision is that of its first read", anyEvent, (*Deployment).createdAtIsUnchanged},
+	{"an unknown revision of it is refused with 4xx", anyEvent, (*Deployment).unknownRevisionIsRefused},
+	{"its list and GET of each revision agree", anyEvent, (*Deployment).listAgrees},
+	{"each revision in its list has its source", anyEvent, (*Deployment).listHasSource},
+	{"pages by computed offsets return each of its revisions once", anyEvent, (*Deployment).computedPages},
+	{"pages by returned offsets return each of its revisions once", anyEvent, (*Deployment).returnedPages},
+	{"each status filter returns exactly the revisions with that status", anyEvent, (*Deployment).filtersHold},
+	{"a filter with all thirteen statuses returns each of its revisions once", anyEvent, (*Deployment).allStatusesHold},
+	{"limit 101 is refused with 422 under each security scheme", anyEvent, refusesParameter("limit", "101")},
+	{"offset -1 is refused with 422 under each security scheme", anyEvent, refusesParameter("offset", "-1")},
+	{"no operation serves a client without credentials", anyEvent, refusesSender(target.Nobody, "")},
+	{"no operation serves a client with an unknown API key", anyEvent, refusesSender(target.UnknownKey, "unknown")},
+	{"another tenant gets the status for unknown deployments", anyEvent, (*Deployment).otherTenantSeesNothing},
+	{"an update without a source field creates no revision", anyEvent, createsNothing(target.TheClient)},
+	{"an update without credentials creates no revision", anyEvent, createsNothing(target.Nobody)},
+}
+
+// namesLatest judges several reads, since one replica of several may show an older state.
+func (d *Deployment) namesLatest(ctx context.Context) error {
+	for range 3 {
+		a, err := d.Plane.GetDeployment(ctx, d.ID)
+		if err != nil {
+			return err
+		}
+		d.last.Deployment = a
+		created := judge.Created{ID: d.ID, Revision: d.Latest(), Source: d.Source()}
+		if err := judge.IsTheCreated(a, created); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sent returns the source revision configuration of the request that created the latest revision.
+func (d *Deployment) sent() map[string]any {
+	if d.Update != nil {
+		return d.Update
+	}
+	return plane.RevisionConfig(d.Body)
+}
+
+func (d *Deployment) showsLatestConfig(context.Context) error {
+	return judge.ConfigFollowsLatest([]*exchange.Response{d.last.Deployment}, d.Latest(), d.sent())
+}
+
+func (d *Deployment) latestIsDeployed(context.Context) error {
+	if unjudged := d.Plane.CheckWhole(d.built); unjudged != nil {
+		return unjudged
+	}
+	return judge.ReachesDeployed(d.Plane.Judged(d.built), "alternatives")
+}
+
+// latestShowsCommit judges a revision whose ref has a configured commit.
+func (d *Deployment) latestShowsCommit(context.Context) error {
+	if err := d.needsRepository(); err != nil {
+		return err
+	}
+	ref := d.latest().Get("source_revision_config.repo_ref").String()
+	commit := d.Target.Config.Alternatives.Commits[ref]
+	if commit == "" {
+		return outcome.Needs("alternatives.commits", " with the commit id of "+strconv.Quote(ref))
+	}
+	return judge.HasCommit(d.latest(), commit)
+}
+
+func (d *Deployment) firstShowsConfig(context.Context) error {
+	return judge.HasConfig(d.after[0], plane.RevisionConfig(d.Body))
+}
+
+func (d *Deployment) revisionsHaveIDs(context.Context) error {
+	if err := judge.HaveIDs(d.after, d.Revisions); err != nil {
+		return err
+	}
+	return common.Each(d.after, judge.IsComplete)
+}
+
+func (d *Deployment) createdAtIsUnchanged(context.Context) error {
+	var all []judge.Reread
+	for i, id := range d.Revisions {
+		first := d.Plane.Observed(id).First
+		if first == nil {
+			first = d.before[i]
+		}
+		all = append(all, judge.Reread{First: first, Now: d.after[i]})
+	}
+	return judge.CreatedAtUnchanged(all)
+}
+
+func (d *Deployment) unknownRevisionIsRefused(ctx context.Context) error {
+	a, err := d.Plane.GetRevision(ctx, d.ID, target.UnknownID())
+	if err != nil {
+		return err
+	}
+	return commonjudge.IsRefused(a, "GET of an unknown revision")
+}
+
+func (d *Deployment) listAgrees(context.Context) error {
+	var all []judge.Retrieved
+	for i, id := range d.Revisions {
+		all = append(all, judge.Retrieved{ID: id, Before: d.before[i], After: d.after[i]})
+	}
+	return judge.ListAgrees(d.last.List, all)
+}
+
+func (d *Deployment) listHasSource(context.Context) error {
+	rows := plane.ListOf(d.last.List).Rows
+	if len(rows) == 0 {
+		return outcome.Inconclusive("the list is empty, so no source can be compared")
+	}
+	return judge.HasSources(d.last.List, rows, d.Source())
+}
+
+// pageSize returns a size of pages for which the revisions fill two or three pages.
+func (d *Deployment) pageSize() int { return max(1, len(d.Revisions)/2) }
+
+// computedPages reads pages until one begins past the end.
+func (d *Deployment) computedPages(ctx context.Context) error {
+	size := d.pageSize()
+	var all plane.List
+	for offset := 0; offset <= len(d.Revisions); offset += size {
+		a, err := d.Plane.Get(ctx, plane.RevisionsPath(d.ID), plane.PageOf(size, offset))
+		if err != nil {
+			return err
+		}
+		if offset < len(d.Revisions) || a.OK() {
+			all.Rows, all.Answer = append(all.Rows, plane.ListOf(a).Rows...), a
+		}
+	}
+	return d.holdsAll(all, "in pages of "+strconv.Itoa(size))
+}
+
+// returnedPages reads pages until one is not full.
+func (d *Deployment) returnedPages(ctx context.Context) error {
+	size := d.pageSize()
+	query := "limit=" + strconv.Itoa(size)
+	var all plane.List
+	for range len(d.Revisions)/size + 1 {
+		a, err := d.Plane.Get(ctx, plane.RevisionsPath(d.ID), query)
+		if err != nil {
+			return err
+		}
+		page := plane.ListOf(a)
+		all.Rows, all.Answer = append(all.Rows, page.Rows...), a
+		if len(page.Rows) < size || len(all.Rows) >= len(d.Revisions) {
+			break
+		}
+		next, err := judge.NextOffset(a)
+		if err != nil {
+			return err
+		}
+		query = plane.PageOf(size, next)
+	}
+	return d.holdsAll(all, "in pages of "+strconv.Itoa(size))
+}
+
+// holdsAll judges a list that must hold all revisions.
+func (d *Deployment) holdsAll(l plane.List, what string) error {
+	return judge.HoldsExactly(judge.Listed{Response: l.Answer, IDs: l.IDs(), Want: d.Revisions, What: what})
+}
+
+func (d *Deployment) allStatusesHold(ctx context.Context) error {
+	l, err := d.Plane.ListAll(ctx, d.ID, plane.StatusFilter(spec.RevisionStatuses()...))
+	if err != nil {
+		return err
+	}
+	return d.holdsAll(l, "with all thirteen statuses")
+}
+
+// filtersHold reads the revisions again if a list is wrong: their statuses may have changed meanwhile.
+func (d *Deployment) filtersHold(ctx context.Context) error {
+	const attempts = 3
+	read := d.after
+	var wrong error
+	for range attempts {
+		var err error
+		wrong, err = d.judgeFilters(ctx, read)
+		if err != nil || wrong == nil {
+			return err
+		}
+		now, err := d.Plane.GetEach(ctx, d.Deployment)
+		if err != nil {
+			return err
+		}
+		if haveStatuses(now, read) {
+			return wrong
+		}
+		read = now
+	}
+	return outcome.Inapplicable("situations", "the statuses of the revisions change while lists are read: %v", wrong)
+}
+
+// haveStatuses reports whether revisions have the statuses from before.
+func haveStatuses(now, before []*exchange.Response) bool {
+	for i, a := range now {
+		if a.Get("status").String() != before[i].Get("status").String() {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeFilters reads the list of each status that occurs, and of the first one that does not.
+func (d *Deployment) judgeFilters(ctx context.Context, read []*exchange.Response) (wrong, err error) {
+	ids := map[string][]string{}
+	for i, a := range read {
+		status := a.Get("status").String()
+		if !plane.IsKnown(status) {
+			return nil, outcome.Blocked("a revision has the status %q, which is not one of the thirteen (CP-POLL-1)", status).
+				ByRequirement("CP-POLL-1")
+		}
+		ids[status] = append(ids[status], d.Revisions[i])
+	}
+	triedOther := false
+	for _, status := range spec.RevisionStatuses() {
+		occurs := len(ids[status]) > 0
+		if !occurs && triedOther {
+			continue
+		}
+		triedOther = triedOther || !occurs
+		l, err := d.Plane.ListAll(ctx, d.ID, plane.StatusFilter(status))
+		if err != nil {
+			return nil, err
+		}
+		listed := judge.Listed{Response: l.Answer, IDs: l.IDs(), Want: ids[status], What: "with status " + status}
+		if wrong := judge.HoldsExactly(listed); wrong != nil {
+			return wrong, nil
+		}
+	}
+	return nil, nil
+}
+
+// refusesParameter returns the check that a parameter is refused with each security scheme that is configured.
+func refusesParameter(name, value string) func(*Deployment, context.Context) error {
+	return func(d *Deployment, ctx context.Context) error {
+		query := name + "=" + value
+		return common.Each(d.Target.Given(d.Target.Config.Credentials), func(given target.Given) error {
+			request := d.Target.ToControlPlane(target.Sender(given.Scheme), http.MethodGet, plane.RevisionsPath(d.ID), nil)
+			request.Query, request.Wrong = query, true
+			a, err := d.Target.Client.Do(ctx, request)
+			if err != nil {
+				return err
+			}
+			return judge.RefusesParameter(a, query, "out of range", name)
+		})
+	}
+}
+
+// operations returns a request of each operation about a deployment and its revision. The list has a filter, and the
+// update sets nothing.
+func (d *Deployment) operations(who target.Sender, id, revision string) []exchange.Request {
+	read := func(path string) exchange.Request { return d.Target.ToControlPlane(who, http.MethodGet, path, nil) }
+	filtered := read(plane.RevisionsPath(id))
+	filtered.Query = plane.Query(plane.StatusFilter(plane.StatusDeployed), "limit=1")
+	update := d.Target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(id), plane.SourceUpdate(map[string]any{}))
+	return []exchange.Request{read(plane.DeploymentPath(id)), filtered, read(plane.RevisionPath(id, revision)), update}
+}
+
+// refusesSender returns the check that a sender is refused by each operation. class is that of the credentials.
+func refusesSender(who target.Sender, class string) func(*Deployment, context.Context) error {
+	return func(d *Deployment, ctx context.Context) error {
+		return common.Each(d.operations(who, d.ID, d.Latest()), func(r exchange.Request) error {
+			a, err := d.Target.Client.Do(ctx, r)
+			if err != nil {
+				return err
+			}
+			return judge.RefusesCredentials(a, class)
+		})
+	}
+}
+
+// otherTenantSeesNothing compares the responses with those for a deployment that nobody has created.
+func (d *Deployment) otherTenantSeesNothing(ctx context.Context) error {
+	if len(d.Target.Given(d.Target.Config.OtherTenant)) == 0 {
+		return outcome.Needs("other_tenant.api_key")
+	}
+	unknown, err := shared.Get(ctx, d.Agents.Maker(), "an unknown deployment for the other tenant",
+		func(ctx context.Context) ([]*exchange.Response, error) {
+			return d.tryAll(ctx, d.operations(target.AnotherTenant, target.UnknownID(), target.UnknownID()))
+		})
+	if err != nil {
+		return err
+	}
+	responses, err := d.tryAll(ctx, d.operations(target.AnotherTenant, d.ID, d.Latest()))
+	if err != nil {
+		return err
+	}
+	for i, a := range responses {
+		if err := judge.IsAsForUnknown(a, unknown[i], d.Latest()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryAll sends requests one after the other.
+func (d *Deployment) tryAll(ctx context.Context, requests []exchange.Request) (all []*exchange.Response, err error) {
+	for _, r := range requests {
+		a, err := d.Target.Client.Do(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// createsNothing returns the check that an update creates no revision: one that sets no field of the source, or one
+// without credentials.
+func createsNothing(who target.Sender) func(*Deployment, context.Context) error {
+	return func(d *Deployment, ctx context.Context) error {
+		change := map[string]any{}
+		if who != target.TheClient {
+			change = d.Plane.Sources.Next(1)
+		}
+		request := d.Target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(d.ID), plane.SourceUpdate(change))
+		a, err := d.Target.Client.Do(ctx, request)
+		if err != nil {
+			return err
+		}
+		if err := d.Target.WaitSettleDelay(ctx, a); err != nil {
+			return err
+		}
+		after, err := d.Plane.Snapshot(ctx, d.Deployment)
+		if err != nil {
+			return outcome.AsPrecondition(err)
+		}
+		before := d.last
+		if !before.List.OK() {
+			return outcome.Blocked("the list cannot be read: %s", outcome.Seen(before.List))
+		}
+		d.last = after
+		return judge.CreatesRevisions(a, before, after, 0, "no new revision")
+	}
+}

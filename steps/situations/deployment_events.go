@@ -1,0 +1,311 @@
+package situations
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/controlplane/judge"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// DeploymentEvent is something that has happened to a deployment.
+type DeploymentEvent struct {
+	Name string // as the features name it: "a deployment of which NAME"
+
+	updated  bool // an update has created its latest revision
+	deployed bool // its latest revision is DEPLOYED
+	happen   func(d *Deployment, ctx context.Context) error
+}
+
+// DeploymentEvents has all events, in the order of the features. Those that wait for a build that fails, or for none,
+// happen to another deployment than those that end with a DEPLOYED revision, so that the two do not wait for each other.
+var DeploymentEvents = []DeploymentEvent{
+	{"the first build has completed", false, true, (*Deployment).takeDeployed},
+	{"the first build has failed", false, false, (*Deployment).takeFailed},
+	{"the source was updated", true, true, (*Deployment).takeUpdated},
+	{"the history is long", true, true, (*Deployment).takeLong},
+	{"the graph_config_path was updated", true, true, updateField("graph_config_path")},
+	{"the repo_ref and graph_config_path were updated", true, true, updateField("repo_ref", "graph_config_path")},
+	{"the repo_ref was updated to a tag", true, true, (*Deployment).updateToTag},
+	{"the repo_ref was updated to a second tag", true, true, (*Deployment).updateToSecondTag},
+	{"an invalid update was refused", false, true, (*Deployment).refuseUpdate},
+	{"a later build has failed", true, false, (*Deployment).failLater},
+	{"an update was just accepted", true, false, (*Deployment).updateOnly},
+	{"an update was superseded", true, true, (*Deployment).supersede},
+	{"two updates were sent at the same time", true, true, (*Deployment).updateAtOnce},
+}
+
+// take takes the deployment of a fixture, which other scenarios read, too.
+func (d *Deployment) take(ctx context.Context, f *plane.Fixture) error {
+	var err error
+	d.Deployment, err = d.Plane.Shared(ctx, f)
+	if err != nil {
+		return err
+	}
+	return d.build(ctx)
+}
+
+func (d *Deployment) takeDeployed(ctx context.Context) error {
+	return d.take(ctx, d.Plane.Fixtures.Deployed)
+}
+
+func (d *Deployment) takeFailed(ctx context.Context) error {
+	if _, err := d.broken(); err != nil {
+		return err
+	}
+	return d.take(ctx, d.Plane.Fixtures.Failed)
+}
+
+func (d *Deployment) takeUpdated(ctx context.Context) error {
+	if _, err := d.another(); err != nil {
+		return err
+	}
+	return d.take(ctx, d.Plane.Fixtures.Updated)
+}
+
+func (d *Deployment) takeLong(ctx context.Context) error {
+	d.isLong = true
+	return d.take(ctx, d.Plane.Fixtures.Long)
+}
+
+// broken returns the change to a source that cannot be built.
+func (d *Deployment) broken() (map[string]any, error) {
+	change, key := d.Plane.Sources.Broken()
+	if change == nil {
+		return nil, outcome.Needs(key)
+	}
+	return change, nil
+}
+
+// another returns the change to the second source.
+func (d *Deployment) another() (map[string]any, error) {
+	change, key := d.Plane.Sources.Another()
+	if change == nil {
+		return nil, outcome.Needs(key)
+	}
+	return change, nil
+}
+
+// lease takes one of the deployments to which events happen, and waits until its latest revision has settled. It adds
+// revisions that a request has created which the server should have refused.
+func (d *Deployment) lease(ctx context.Context, n int) error {
+	var err error
+	d.Deployment, d.giveBack, err = d.Plane.LeaseSituation(ctx, n)
+	if err != nil {
+		return err
+	}
+	if err := d.Plane.Settle(ctx, d.ID); err != nil {
+		return err
+	}
+	now, err := d.Plane.Snapshot(ctx, d.Deployment)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	d.add(judge.Added(judge.Snapshot{Revisions: d.Revisions}, now), now.Latest)
+	return nil
+}
+
+// add adds revisions to those of the deployment. The latest one comes last.
+func (d *Deployment) add(added []string, latest string) {
+	isLatest := func(id string) bool { return exchange.SameID(id, latest) }
+	d.Revisions = append(d.Revisions, slices.DeleteFunc(slices.Clone(added), isLatest)...)
+	if slices.ContainsFunc(added, isLatest) {
+		d.Revisions = append(d.Revisions, latest)
+	}
+}
+
+// The deployments to which events happen.
+const (
+	forEvents = iota
+	forBuilds
+)
+
+// build waits until the build of the latest revision has ended.
+func (d *Deployment) build(ctx context.Context) error {
+	var err error
+	d.built, err = d.Plane.Poll(ctx, d.ID, d.Latest(), plane.IsSettled)
+	return err
+}
+
+// update updates a deployment with the body of a request, and waits for the build.
+func (d *Deployment) update(ctx context.Context, n int, body map[string]any) error {
+	if err := d.lease(ctx, n); err != nil {
+		return err
+	}
+	if err := d.Plane.UpdateWith(ctx, d.Deployment, body); err != nil {
+		return err
+	}
+	return d.build(ctx)
+}
+
+// needsRepository skips an event of deployments from a repository if they are created from an image.
+func (d *Deployment) needsRepository() error {
+	source := d.Target.Config.Source()
+	if source == config.GitHost {
+		return nil
+	}
+	return outcome.Inapplicable("create.body.source", "deployments from %s have no repo_ref", source)
+}
+
+// updateField returns the event that fields of the source were updated in one request.
+func updateField(fields ...string) func(*Deployment, context.Context) error {
+	return func(d *Deployment, ctx context.Context) error {
+		if err := d.needsRepository(); err != nil {
+			return err
+		}
+		change := map[string]any{}
+		for _, field := range fields {
+			change[field] = d.Plane.Sources.ValueOf(field)
+		}
+		return d.update(ctx, forEvents, plane.SourceUpdate(change))
+	}
+}
+
+func (d *Deployment) updateToTag(ctx context.Context) error {
+	tag := d.Target.Config.Alternatives.TagRef
+	if tag == "" {
+		return outcome.Needs("alternatives.tag_ref")
+	}
+	return d.updateTo(ctx, tag)
+}
+
+// updateToSecondTag uses another tag whose commit is configured. In the repository of the fixtures it is an annotated one.
+func (d *Deployment) updateToSecondTag(ctx context.Context) error {
+	for _, ref := range slices.Sorted(maps.Keys(d.Target.Config.Alternatives.Commits)) {
+		if strings.HasPrefix(ref, "refs/tags/") && ref != d.Target.Config.Alternatives.TagRef {
+			return d.updateTo(ctx, ref)
+		}
+	}
+	return outcome.Needs("alternatives.commits", " with the commit id of a second tag")
+}
+
+// updateTo updates the deployment to a tag, which excludes build_on_push (section 2).
+func (d *Deployment) updateTo(ctx context.Context, tag string) error {
+	if err := d.needsRepository(); err != nil {
+		return err
+	}
+	body := plane.SourceUpdate(map[string]any{"repo_ref": tag})
+	body["source_config"] = map[string]any{"build_on_push": false}
+	return d.update(ctx, forEvents, body)
+}
+
+// refuseUpdate sends an update whose source is not a string.
+func (d *Deployment) refuseUpdate(ctx context.Context) error {
+	if err := d.lease(ctx, forEvents); err != nil {
+		return err
+	}
+	body := plane.SourceUpdate(map[string]any{d.Plane.Sources.Field(): 42})
+	request := d.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(d.ID), body)
+	request.Wrong = true
+	a, err := d.Target.Client.Do(ctx, request)
+	if err != nil {
+		return err
+	}
+	if !a.IsRefused() {
+		return outcome.Inapplicable("situations", "on this target, an update whose %s is a number is not refused: %s",
+			d.Plane.Sources.Field(), outcome.Seen(a))
+	}
+	return d.build(ctx)
+}
+
+func (d *Deployment) failLater(ctx context.Context) error {
+	change, err := d.broken()
+	if err != nil {
+		return err
+	}
+	if err := d.lease(ctx, forBuilds); err != nil {
+		return err
+	}
+	if err := d.Plane.Update(ctx, d.Deployment, change); err != nil {
+		return err
+	}
+	d.Plane.ExpectFailure(d.Latest())
+	return d.build(ctx)
+}
+
+// updateOnly does not wait for the build: the checks are made while it is in progress, if it is slow enough.
+func (d *Deployment) updateOnly(ctx context.Context) error {
+	if err := d.lease(ctx, forBuilds); err != nil {
+		return err
+	}
+	return d.Plane.Update(ctx, d.Deployment, d.Plane.Sources.Next(1))
+}
+
+// supersede sends a second update as soon as the deployment names the revision of the first one, whose build may still be
+// in progress.
+func (d *Deployment) supersede(ctx context.Context) error {
+	if err := d.updateOnly(ctx); err != nil {
+		return err
+	}
+	if err := d.Plane.Update(ctx, d.Deployment, d.Plane.Sources.Next(2)); err != nil {
+		return err
+	}
+	return d.build(ctx)
+}
+
+// updateAtOnce sends two updates to the same source at the same time. The interface does not state which of the two
+// revisions is the latest: it is the one that the deployment names afterwards.
+func (d *Deployment) updateAtOnce(ctx context.Context) error {
+	if err := d.lease(ctx, forBuilds); err != nil {
+		return err
+	}
+	const times = 2
+	for range times {
+		if err := d.Plane.TakeRevision(ctx, d.Deployment); err != nil {
+			return err
+		}
+	}
+	before, err := d.Plane.Snapshot(ctx, d.Deployment)
+	if err != nil {
+		return err
+	}
+	change := d.Plane.Sources.Next(1)
+	responses := make([]*exchange.Response, times)
+	racing := client.Racing(ctx)
+	err = agent.AtOnce(times, func(i int) error {
+		request := d.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(d.ID),
+			plane.SourceUpdate(change))
+		a, err := d.Target.Client.Do(racing, request)
+		responses[i] = a
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, a := range responses {
+		if !a.OK() {
+			return outcome.Inapplicable("situations", "one of two updates at the same time is not served: %s", outcome.Seen(a))
+		}
+	}
+	d.Update = change
+	return d.learn(ctx, before, times)
+}
+
+// learn adds the new revisions once the list has them and the latest one is built.
+func (d *Deployment) learn(ctx context.Context, before judge.Snapshot, want int) error {
+	var now judge.Snapshot
+	err := d.Target.RetryFor(ctx, d.Target.Config.Timeouts.Request, func() (bool, error) {
+		var err error
+		now, err = d.Plane.Snapshot(ctx, d.Deployment)
+		return err == nil && len(judge.Added(before, now)) >= want, err
+	})
+	if err != nil {
+		return err
+	}
+	added := judge.Added(before, now)
+	d.add(added, now.Latest)
+	if len(added) < want || !exchange.SameID(d.Latest(), now.Latest) {
+		return outcome.Blocked("%d of %d updates created a revision, and the deployment names %s as its latest one",
+			len(added), want, now.Latest)
+	}
+	return d.build(ctx)
+}
