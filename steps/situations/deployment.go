@@ -37,10 +37,12 @@ func (s *Situations) UseDeployment(ctx context.Context, event string) (map[strin
 	found, err := shared.Get(ctx, s.Agents.Maker(), name, func(ctx context.Context) (outcomes, error) {
 		return s.examineDeployment(ctx, DeploymentEvents[at])
 	})
-	if outcome.Is(err, reports.Inconclusive) { // the rules are judged without the event
+	err = outcome.AsPrecondition(err)
+	if outcome.Is(err, reports.Inconclusive) || outcome.Is(err, reports.Blocked) {
+		// The rules are judged without the event, and the requirements about updates and builds judge why there is none.
 		return nil, outcome.Inapplicable("situations", "the event could not be brought about: %v", err)
 	}
-	return found, outcome.AsPrecondition(err)
+	return found, err
 }
 
 // examineDeployment brings the event about and makes the checks once patience has passed.
