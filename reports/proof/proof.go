@@ -97,10 +97,15 @@ const (
 	Survived   Outcome = "survived"
 )
 
-// Outcome returns the outcome of a mutant. If its requirement is only blocked, it has survived.
+// Outcome returns the outcome of a mutant. If its requirement is only blocked, it has survived. A failure of its requirement
+// that only requirements in Also explain kills it.
 func (r Row) Outcome() Outcome {
+	isUndeclared := func(id string) bool { return r.Also[id] == "" }
+	causes := r.Explained[r.Fails]
 	switch {
 	case r.Fails == "" && len(r.Red) > 0, slices.Contains(r.Red, r.Fails):
+		return Killed
+	case len(causes) > 0 && !slices.ContainsFunc(causes, isUndeclared):
 		return Killed
 	case r.Kind == Fault:
 		return Survived

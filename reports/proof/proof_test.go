@@ -24,6 +24,13 @@ func TestJudge(t *testing.T) {
 		"survived":                     {fault(func(r *proof.Row) { r.Red = nil }), "mutant survived CP-A-1; failed: none"},
 		"only blocked":                 {fault(func(r *proof.Row) { r.Red, r.Open = nil, []string{"CP-A-1"} }), "mutant survived CP-A-1: blocked or inconclusive"},
 		"another failed":               {fault(func(r *proof.Row) { r.Red = append(r.Red, "CP-B-1") }), "CP-B-1 also failed, which the fault does not declare; failed: CP-A-1, CP-B-1"},
+		"explained by a declared failure": {fault(func(r *proof.Row) {
+			r.Red, r.Also = []string{"CP-B-1"}, map[string]string{"CP-B-1": "why"}
+			r.Explained = map[string][]string{"CP-A-1": {"CP-B-1"}}
+		}), ""},
+		"explained by an undeclared failure": {fault(func(r *proof.Row) {
+			r.Red, r.Explained = []string{"CP-B-1"}, map[string][]string{"CP-A-1": {"CP-B-1"}}
+		}), "mutant survived CP-A-1; failed: CP-B-1"},
 		"declared, not failed":         {fault(func(r *proof.Row) { r.Also = map[string]string{"CP-B-1": "why"} }), "CP-B-1 did not fail, but"},
 		"a MUST and conformant":        {fault(func(r *proof.Row) { r.Verdict = reports.Conformant }), "verdict is conformant, expected non-conformant"},
 		"false positive":               {proof.Row{Kind: proof.Equivalent, Verdict: reports.Conformant, Red: []string{"CP-A-1"}}, "false positive: CP-A-1 failed"},
