@@ -21,9 +21,9 @@ func TestJudge(t *testing.T) {
 		row  proof.Row
 		want string
 	}{
-		"survived":                     {fault(func(r *proof.Row) { r.Red = nil }), "mutant survived CP-A-1; failed: none"},
-		"only blocked":                 {fault(func(r *proof.Row) { r.Red, r.Open = nil, []string{"CP-A-1"} }), "mutant survived CP-A-1: blocked or inconclusive"},
-		"another failed":               {fault(func(r *proof.Row) { r.Red = append(r.Red, "CP-B-1") }), "CP-B-1 also failed, which the fault does not declare; failed: CP-A-1, CP-B-1"},
+		"survived":       {fault(func(r *proof.Row) { r.Red = nil }), "mutant survived CP-A-1; failed: none"},
+		"only blocked":   {fault(func(r *proof.Row) { r.Red, r.Open = nil, []string{"CP-A-1"} }), "mutant survived CP-A-1: blocked or inconclusive"},
+		"another failed": {fault(func(r *proof.Row) { r.Red = append(r.Red, "CP-B-1") }), "CP-B-1 also failed, which the fault does not declare; failed: CP-A-1, CP-B-1"},
 		"explained by a declared failure": {fault(func(r *proof.Row) {
 			r.Red, r.Also = []string{"CP-B-1"}, map[string]string{"CP-B-1": "why"}
 			r.Explained = map[string][]string{"CP-A-1": {"CP-B-1"}}
