@@ -23,14 +23,16 @@ type agentServer struct {
 	server   *agent.Server
 	callers  []target.Caller
 	known    func(requirement string) bool
-	additive bool // a second run adds its messages to those of the first
+	additive bool            // a second run adds its messages to those of the first
+	unsent   map[string]bool // operations that the graph or the server does not support
 }
 
-// NewAgentServer returns an explorer of the agent server, or the reason why it cannot be explored.
-func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents,
-	known func(requirement string) bool) (*Explorer, error) {
+// NewAgentServer returns an explorer of the agent server, or the reason why it cannot be explored. keepsRuns returns an error
+// if the server does not complete runs whose join was dropped.
+func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents, known func(requirement string) bool,
+	keepsRuns func(context.Context) error) (*Explorer, error) {
 	ctx = evidence.WithScenario(ctx, "fixture: exploration", 0)
-	h := &agentServer{target: t, agents: agents, known: known, callers: []target.Caller{t.Owner()}}
+	h := &agentServer{target: t, agents: agents, known: known, callers: []target.Caller{t.Owner()}, unsent: map[string]bool{}}
 	server, err := agents.AgentServer(ctx)
 	if err != nil {
 		return nil, err
@@ -41,6 +43,13 @@ func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents,
 	}
 	h.additive, err = server.RunsAdd(ctx)
 	if err != nil {
+		return nil, err
+	}
+	for verb, word := range map[string]string{startTool: agent.ToolCall, startFailing: agent.Fail, rollFailing: agent.Fail} {
+		h.unsent[verb] = server.Understood(ctx, word) != nil
+	}
+	h.unsent[dropJoin] = keepsRuns(ctx) != nil
+	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
 	if len(t.Config.Users) > 1 {
@@ -54,6 +63,9 @@ func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents,
 	}
 	return &Explorer{features.AgentServer, agentURI, h.begin}, nil
 }
+
+// canSend reports whether the graph and the server support an operation.
+func (h *agentServer) canSend(verb string) bool { return !h.unsent[verb] }
 
 // agentSession is one sequence with its threads and runs.
 type agentSession struct {
@@ -82,7 +94,7 @@ type thread struct {
 // applies implements session. A second run without rollback while one is in progress does not apply, because the interface
 // does not define it.
 func (s *agentSession) applies(o Operation, group []Operation) bool {
-	if o.Caller >= len(s.callers) {
+	if o.Caller >= len(s.callers) || !s.canSend(o.Verb) {
 		return false
 	}
 	t := s.threads[o.Object]
@@ -98,10 +110,12 @@ func (s *agentSession) applies(o Operation, group []Operation) bool {
 		return t != nil && o.Caller == t.owner && !isConcurrent && !idle
 	case retrieve, join:
 		return t != nil && run != nil && run.ID != ""
-	case start, startWaiting:
+	case dropJoin:
+		return t != nil && run != nil && run.ID != "" && run.Thread == t.Thread && o.Caller == t.owner
+	case start, startWaiting, startTool, startFailing:
 		return idle && run == nil && !has(group, o.Object, starts...)
-	case rollBack, rollWaiting, startUnknown:
-		return t != nil && run == nil && !has(group, o.Object, start, startWaiting, await)
+	case rollBack, rollWaiting, rollFailing, startUnknown:
+		return t != nil && run == nil && !has(group, o.Object, slices.Concat(plainStarts, []string{await})...)
 	}
 	return t != nil && o.Verb == readState
 }
@@ -118,7 +132,7 @@ func (s *agentSession) send(ctx context.Context, d *done) (err error) {
 		}
 		d.created = &thread{Thread: made, owner: d.Caller, worlds: []world{{}}}
 		return outcome.AsPrecondition(made.Usable())
-	case start, startWaiting, rollBack, rollWaiting, startUnknown:
+	case start, startWaiting, startTool, startFailing, rollBack, rollWaiting, rollFailing, startUnknown:
 		d.started, err = s.startRun(ctx, *d, who, t)
 		if err != nil {
 			return err
@@ -134,6 +148,10 @@ func (s *agentSession) send(ctx context.Context, d *done) (err error) {
 		if isNone && none.Closed { // allowed for the join of a run that is rolled back
 			err = nil
 		}
+	case dropJoin:
+		j := s.server.JoinNow(ctx, g.GraphRun)
+		defer j.Leave()
+		return j.OrUntil(ctx, time.Now().Add(min(s.agents.Slack(), g.Order.Hold/4)))
 	case readState:
 		d.response, err = s.server.State(ctx, who, t.Thread)
 		if err != nil || d.Caller != t.owner || s.explains(t, d.response) {
@@ -165,8 +183,14 @@ func (s *agentSession) explains(t *thread, state *exchange.Response) bool {
 // startRun starts a run. A run that the server must refuse does not wait for a slot.
 func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) (*agent.GraphRun, error) {
 	order := agent.Order{Waits: d.Verb == startWaiting || d.Verb == rollWaiting}
-	if d.Verb == rollBack || d.Verb == rollWaiting {
+	if slices.Contains(rollbacks, d.Verb) {
 		order.Strategy = agent.RollbackStrategy
+	}
+	switch {
+	case slices.Contains(failing, d.Verb):
+		order.Words = agent.Fail
+	case d.Verb == startTool:
+		order.Words = agent.ToolCall
 	}
 	if d.Verb == startUnknown {
 		order.Assistant = "agentconform-" + target.UnknownID()
@@ -197,7 +221,10 @@ func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) error {
 	_, _, err := s.server.ReadState(ctx, t.Thread, limit, func(a *exchange.Response) bool {
 		d.response = a
 		d.retrieved = map[int]*exchange.Response{}
-		isComplete := func(w world) bool { return w.pending == 0 || s.runs[w.pending].CompleteIn(a) }
+		hasReturned := !slices.ContainsFunc(joins, func(j *agent.Joining) bool { return !j.Over() })
+		isComplete := func(w world) bool {
+			return w.pending == 0 || s.runs[w.pending].CompleteIn(a) || s.fails(w.pending) && hasReturned
+		}
 		if slices.ContainsFunc(t.worlds, isComplete) {
 			for _, id := range may {
 				d.retrieved[id], failed = s.server.GetRun(ctx, s.callers[t.owner], s.runs[id].GraphRun)

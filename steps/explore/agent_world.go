@@ -15,7 +15,7 @@ import (
 // world is one history of a thread that explains the responses so far.
 type world struct {
 	kept    []int // completed runs, whose messages are in the state in this order
-	loose   []int // runs that completed before another run was rolled back, which are not judged
+	loose   []int // runs that failed, or completed before another run was rolled back: their messages are not judged
 	doomed  []int // runs that a rollback removes when its own run completes
 	gone    []int // runs that a rollback has removed
 	pending int   // the run in progress, or 0 if there is none
@@ -36,13 +36,13 @@ func (s *agentSession) after(w world, d done) ([]world, *Wrong) {
 		return []world{w}, s.stranger(d)
 	}
 	switch d.Verb {
-	case start, startWaiting:
+	case start, startWaiting, startTool, startFailing:
 		if s.runs[d.Number].ID == "" {
 			return []world{w}, s.notStarted(w, d)
 		}
 		w.pending, w.joined = d.Number, false
 		return []world{w}, nil
-	case rollBack, rollWaiting:
+	case rollBack, rollWaiting, rollFailing:
 		return s.rolledBack(w, d)
 	case startUnknown:
 		return []world{w}, want(!d.response.OK(), "AS-RUN-6", d.response, "a status of 400 or above")
@@ -56,6 +56,12 @@ func (s *agentSession) after(w world, d done) ([]world, *Wrong) {
 		return []world{w}, s.shows(w, d.response)
 	}
 	return []world{w}, nil
+}
+
+// fails reports whether a run fails. It has ended once a join of it has returned.
+func (s *agentSession) fails(run int) bool {
+	g := s.runs[run]
+	return g != nil && slices.Contains(failing, g.by.Verb)
 }
 
 // stranger judges the response to a caller who is not the owner of the thread.
@@ -123,6 +129,11 @@ func (s *agentSession) rolledBack(w world, d done) ([]world, *Wrong) {
 
 // ended judges the state after the last run should have ended.
 func (s *agentSession) ended(w world, d done) ([]world, *Wrong) {
+	if s.fails(w.pending) {
+		w.loose = append(slices.Clone(w.loose), w.pending)
+		w.gone = slices.Concat(w.gone, w.doomed)
+		w.doomed, w.pending, w.joined = nil, 0, false
+	}
 	if w.pending != 0 {
 		g := s.runs[w.pending]
 		if !g.CompleteIn(d.response) {
@@ -177,6 +188,7 @@ func (s *agentSession) judgeJoin(w world, d done) ([]world, *Wrong) {
 	a, g := d.response, s.runs[d.Number]
 	isServed := a != nil && a.OK()
 	switch {
+	case s.fails(d.Number) && g.by.Object == d.Object: // the interface does not define the response
 	case g.by.Object != d.Object && s.sharesID(d.Object, g):
 	case g.by.Object != d.Object:
 		return []world{w}, wantRefusal("AS-RUN-9", a, " for the join of a run of another thread")

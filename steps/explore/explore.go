@@ -35,8 +35,8 @@ type Explorer struct {
 
 // session is one sequence at the target, with its objects and a model of the half.
 type session interface {
-	// sequence returns random operations that probably apply.
-	sequence(random *rand.Rand, n int) []Operation
+	// sequence returns random operations that probably apply, and counts their pairs.
+	sequence(random *rand.Rand, n int, c coverage) []Operation
 	// applies reports whether an operation can be sent at the same time as the group: the objects that it needs exist.
 	applies(o Operation, group []Operation) bool
 	// send sends one operation. Other operations are sent at the same time, so it must only modify d. It returns an error
@@ -85,7 +85,7 @@ type Report struct {
 // time. One fault may violate several requirements, so exploration ends after some failures and reports the most
 // frequent.
 func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r Report) {
-	n := (operations + perSequence - 1) / perSequence
+	sequences := e.sequences(seed, operations)
 	var mu sync.Mutex
 	var wait sync.WaitGroup
 	var failures []*Failure
@@ -93,10 +93,8 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r R
 	for worker := range concurrent {
 		wait.Go(func() {
 			client.Stagger(worker)
-			for i := worker; i < n && failed.Load() < enough && ctx.Err() == nil; i += concurrent {
-				random := rand.New(rand.NewPCG(uint64(seed), uint64(i)))
-				all := e.begin().sequence(random, min(perSequence, operations-i*perSequence))
-				found, count, err := e.try(ctx, i+1, all, 0)
+			for i := worker; i < len(sequences) && failed.Load() < enough && ctx.Err() == nil; i += concurrent {
+				found, count, err := e.try(ctx, i+1, sequences[i], 0)
 				mu.Lock()
 				r.add(count, err)
 				if found != nil {
@@ -115,6 +113,18 @@ func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r R
 		e.shrink(limited, r.Failure)
 	}
 	return r
+}
+
+// sequences returns random sequences with about this number of operations.
+func (e *Explorer) sequences(seed int64, operations int) (all [][]Operation) {
+	random := rand.New(rand.NewPCG(uint64(seed), 0))
+	s, c := e.begin(), coverage{}
+	for operations > 0 {
+		n := min(perSequence, operations)
+		all = append(all, s.sequence(random, n, c))
+		operations -= n
+	}
+	return all
 }
 
 func (r *Report) add(sent int, err error) {

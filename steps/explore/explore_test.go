@@ -17,7 +17,7 @@ import (
 // remembering is a session that fails if a deployment is created, updated twice and retrieved, in this order.
 type remembering struct{ done []string }
 
-func (s *remembering) sequence(random *rand.Rand, n int) (all []Operation) {
+func (s *remembering) sequence(random *rand.Rand, n int, _ coverage) (all []Operation) {
 	for range n {
 		verbs := []string{deploy, update, settle, getDeployment, listRevisions}
 		all = append(all, Operation{Caller: theClient, Verb: verbs[random.IntN(len(verbs))], Object: random.IntN(2), Meanwhile: random.IntN(3) == 0})

@@ -1,9 +1,7 @@
 package explore
 
 import (
-	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,17 +20,18 @@ type Operation struct {
 	Meanwhile bool   // it is sent at the same time as the operation before it
 }
 
-// The callers: those of the agent server, and that of the control plane.
+// The callers. The two users are those of the agent server, and the client and the other tenant those of the control plane.
 const (
 	first = iota
 	second
 	nobody
 	unknown
 	theClient
+	otherTenant
 )
 
 var callers = []string{"the first user", "the second user", "a caller without credentials",
-	"a caller with an unknown token", "the client"}
+	"a caller with an unknown token", "the client", "the other tenant"}
 
 // The vocabulary of the agent server: T stands for a thread, R for the number of a run.
 const (
@@ -41,10 +40,14 @@ const (
 	startWaiting = "starts run R, which waits, on thread T"
 	rollBack     = "starts run R with rollback on thread T"
 	rollWaiting  = "starts run R, which waits, with rollback on thread T"
+	startTool    = "starts run R, which uses a tool, on thread T"
+	startFailing = "starts run R, which fails, on thread T"
+	rollFailing  = "starts run R, which fails, with rollback on thread T"
 	startUnknown = "starts run R of an unknown assistant on thread T"
 	await        = "waits for the end of the runs of thread T"
 	retrieve     = "retrieves run R under thread T"
 	join         = "joins run R under thread T"
+	dropJoin     = "joins run R under thread T and closes the connection"
 	readState    = "reads the state of thread T"
 	list         = "lists the threads"
 )
@@ -60,9 +63,15 @@ const (
 )
 
 var (
-	vocabulary = []string{create, start, startWaiting, rollBack, rollWaiting, startUnknown, await, retrieve, join,
-		readState, list, deploy, update, settle, getDeployment, getRevision, listRevisions}
-	starts = []string{start, startWaiting, rollBack, rollWaiting, startUnknown}
+	ofAgentServer  = slices.Concat(starts, []string{create, await, retrieve, join, dropJoin, readState, list})
+	ofControlPlane = []string{deploy, update, settle, getDeployment, getRevision, listRevisions}
+	vocabulary     = slices.Concat(ofAgentServer, ofControlPlane)
+
+	// Runs that need an idle thread, because the interface does not define what happens to two runs in progress.
+	plainStarts = []string{start, startWaiting, startTool, startFailing}
+	rollbacks   = []string{rollBack, rollWaiting, rollFailing}
+	starts      = slices.Concat(plainStarts, rollbacks, []string{startUnknown})
+	failing     = []string{startFailing, rollFailing}
 )
 
 // options are the texts that may follow a verb. Value 1 is that of create.body, and value 2 that of alternatives.
@@ -83,7 +92,7 @@ func Of(profile string, all []Operation) (own []Operation) {
 		if !o.Meanwhile {
 			joinsGroup = false
 		}
-		isOwn := (o.Caller == theClient) == (profile == features.ControlPlane)
+		isOwn := slices.Contains(ofControlPlane, o.Verb) == (profile == features.ControlPlane)
 		if !isOwn {
 			continue
 		}
@@ -169,89 +178,4 @@ func parseOne(line string) (Operation, error) {
 			strings.Join(vocabulary, "; "))
 	}
 	return o, nil
-}
-
-// maxThreads is the maximum number of threads of a sequence.
-const maxThreads = 3
-
-func (h *agentServer) sequence(random *rand.Rand, n int) (all []Operation) {
-	for at := range 1 + random.IntN(maxThreads) {
-		all = append(all, Operation{Caller: random.IntN(min(len(h.callers), second+1)), Verb: create, Object: at})
-	}
-	threads := len(all)
-	var threadOf []int // the thread of each run
-	for len(all) < n {
-		o := Operation{Verb: threadVerbs[random.IntN(len(threadVerbs))], Object: random.IntN(threads)}
-		switch {
-		case slices.Contains(starts, o.Verb):
-			threadOf = append(threadOf, o.Object)
-			o.Number = len(threadOf)
-		case (o.Verb == retrieve || o.Verb == join) && len(threadOf) > 0:
-			o.Number = 1 + random.IntN(len(threadOf))
-			if random.IntN(8) > 0 {
-				o.Object = threadOf[o.Number-1]
-			}
-		}
-		o.Caller = all[o.Object].Caller
-		isForOwner := o.Verb == await || o.Verb == list || o.Verb == startUnknown
-		if !isForOwner && random.IntN(6) == 0 {
-			o.Caller = random.IntN(len(h.callers))
-		}
-		o.Meanwhile = o.Verb != await && random.IntN(4) == 0
-		all = append(all, o)
-	}
-	return all
-}
-
-// threadVerbs and deploymentVerbs are the verbs to choose from. Frequent verbs are repeated.
-var (
-	threadVerbs = []string{readState, readState, start, start, start, startWaiting, startWaiting, rollBack, rollBack,
-		rollWaiting, startUnknown, await, await, await, await, retrieve, retrieve, retrieve, join, join, list}
-	deploymentVerbs = []string{update, update, update, update, settle, getDeployment, getRevision, getRevision,
-		listRevisions, listRevisions}
-)
-
-func (h *controlPlane) sequence(random *rand.Rand, n int) []Operation {
-	all := []Operation{{Caller: theClient, Verb: deploy}}
-	if h.target.Config.MaxDeployments == 0 && random.IntN(4) == 0 {
-		all = append(all, Operation{Caller: theClient, Verb: deploy, Object: 1})
-	}
-	deployments := len(all)
-	for len(all) < n {
-		o := Operation{Caller: theClient, Object: random.IntN(deployments)}
-		o.Verb = deploymentVerbs[random.IntN(len(deploymentVerbs))]
-		switch o.Verb {
-		case update:
-			o.With = cmp.Or(some(random, h.fields...), "nothing")
-		case getRevision:
-			o.Number = 1 + random.IntN(5)
-		case listRevisions:
-			o.With = some(random, statuses, []string{"limit 1", "limit 3"}, []string{"offset 1", "offset 2"})
-		}
-		o.Meanwhile = random.IntN(4) == 0
-		all = append(all, o)
-	}
-	return all
-}
-
-// The values that updates set, by field, for a repository and for an image.
-var (
-	repositoryFields = [][]string{{"repo_ref 1", "repo_ref 2", "repo_ref broken", "repo_ref null"},
-		{"graph_config_path 1", "graph_config_path 2", "graph_config_path null"}, {push}}
-	imageFields = [][]string{{"image_uri 1", "image_uri 2", "image_uri broken", "image_uri null"}, {push}}
-)
-
-// statuses are the filters of lists.
-var statuses = []string{"status DEPLOYED", "status SKIPPED", "status INTERRUPTED", "status UNKNOWN",
-	"status DEPLOYED,SKIPPED", "status CREATE_FAILED,BUILD_FAILED,DEPLOY_FAILED"}
-
-// some joins one random item from each of some random lists.
-func some(random *rand.Rand, of ...[]string) string {
-	var parts []string
-	for _, list := range of {
-		if random.IntN(2) == 0 {
-			parts = append(parts, list[random.IntN(len(list))])
-		}
-	}
-	return strings.Join(parts, " and ")
 }

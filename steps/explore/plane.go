@@ -15,6 +15,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -105,10 +106,38 @@ func (h *controlPlane) begin() session {
 	return &planeSession{controlPlane: h, deployments: map[int]*deployment{}}
 }
 
+// strangers returns the callers who must be refused.
+func (h *controlPlane) strangers() []int {
+	all := []int{nobody, unknown}
+	if len(h.target.Given(h.target.Config.OtherTenant)) > 0 {
+		all = append(all, otherTenant)
+	}
+	return all
+}
+
+// strangersRequest returns the request of a caller who must be refused.
+func (s *planeSession) strangersRequest(o Operation, t *deployment) exchange.Request {
+	who := map[int]target.Sender{nobody: target.Nobody, unknown: target.UnknownKey, otherTenant: target.AnotherTenant}[o.Caller]
+	method, path, body := http.MethodGet, plane.DeploymentPath(t.ID), any(nil)
+	switch o.Verb {
+	case update:
+		method = http.MethodPatch
+		body, _ = s.change(o.With)
+	case getRevision:
+		path = plane.RevisionPath(t.ID, t.pasts[0][o.Number-1].id)
+	case listRevisions:
+		path = plane.RevisionsPath(t.ID)
+	}
+	return s.target.ToControlPlane(who, method, path, body)
+}
+
 func (s *planeSession) applies(o Operation, group []Operation) bool {
 	t := s.deployments[o.Object]
+	isStranger := o.Caller != theClient
 	switch {
-	case o.Caller != theClient || (o.Verb == deploy) != (t == nil) || has(group, o.Object, deploy, settle):
+	case (o.Verb == deploy) != (t == nil) || has(group, o.Object, deploy, settle):
+		return false
+	case isStranger && (!slices.Contains(s.strangers(), o.Caller) || o.Verb == deploy || o.Verb == settle):
 		return false
 	case o.Verb == deploy || o.Verb == settle:
 		return o.Object < maxDeployments && !has(group, o.Object, vocabulary...)
@@ -124,6 +153,10 @@ func (s *planeSession) applies(o Operation, group []Operation) bool {
 
 func (s *planeSession) send(ctx context.Context, d *done) (err error) {
 	t := s.deployments[d.Object]
+	if d.Caller != theClient {
+		d.response, err = s.target.Client.Do(ctx, s.strangersRequest(d.Operation, t))
+		return err
+	}
 	if d.isConcurrent() && t != nil { // otherwise concurrent reads could show the state before earlier writes
 		if err := client.Sleep(ctx, time.Until(t.late)); err != nil {
 			return err
@@ -188,8 +221,12 @@ func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error
 			pasts := []past{{{d.made.First, source}}}
 			s.deployments[d.Object] = &deployment{Deployment: d.made, pasts: pasts, asked: 1, owner: "CP-CREATE-2"}
 		case update:
-			_, source := s.change(d.With)
 			t := s.deployments[d.Object]
+			if d.Caller != theClient {
+				t.owner = "CP-AUTH-3"
+				break
+			}
+			_, source := s.change(d.With)
 			t.asked += min(len(source), 1)
 			t.owner = creates(source, "CP-UPDATE-4")
 		default:

@@ -45,6 +45,8 @@ func creates(source map[string]string, otherwise string) string {
 func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 	owner := s.deployments[d.Object].owner
 	switch {
+	case d.Caller != theClient:
+		return []past{w}, wantRefusal(refuses[d.Caller], d.response, " for "+callers[d.Caller])
 	case d.Verb == settle:
 		return []past{w}, nil
 	case d.Verb == update:
@@ -67,6 +69,9 @@ func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 
 // successOf has the requirement that a read succeeds.
 var successOf = map[string]string{getDeployment: "CP-GET-1", getRevision: "CP-REV-1", listRevisions: "CP-LIST-2"}
+
+// refuses has the requirement that a caller is refused.
+var refuses = map[int]string{nobody: "CP-AUTH-1", unknown: "CP-AUTH-2", otherTenant: "CP-AUTH-6"}
 
 // updated judges the response to an update. An update may be refused if others are sent at the same time, or if its
 // source cannot be built.

@@ -112,18 +112,26 @@ func (t *Thread) dropJoin(ctx context.Context) error {
 	return nil
 }
 
-// rollBackAfterDrop rolls a run back after its join was dropped, if such runs stay in progress.
-func (t *Thread) rollBackAfterDrop(ctx context.Context) error {
-	_, err := shared.Get(ctx, t.Agents.Maker(), "a run whose join was dropped", func(ctx context.Context) (bool, error) {
-		other := &Thread{Situations: t.Situations, server: t.server}
-		var err error
-		other.Thread, err = t.server.NewThread(ctx, t.owner())
+// KeepsRuns returns an error if the server does not complete a run whose join was dropped.
+func (s *Situations) KeepsRuns(ctx context.Context) error {
+	_, err := shared.Get(ctx, s.Agents.Maker(), "a run whose join was dropped", func(ctx context.Context) (bool, error) {
+		server, err := s.Agents.AgentServer(ctx)
 		if err != nil {
 			return false, err
 		}
-		return true, other.dropJoin(ctx)
+		t := &Thread{Situations: s, server: server}
+		t.Thread, err = server.NewThread(ctx, t.owner())
+		if err != nil {
+			return false, err
+		}
+		return true, t.dropJoin(ctx)
 	})
-	if err != nil {
+	return err
+}
+
+// rollBackAfterDrop rolls a run back after its join was dropped, if such runs stay in progress.
+func (t *Thread) rollBackAfterDrop(ctx context.Context) error {
+	if err := t.KeepsRuns(ctx); err != nil {
 		return err
 	}
 	return rollBack(agent.HasStarted, (*Thread).joinAndLeave)(t, ctx)

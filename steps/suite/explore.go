@@ -113,7 +113,7 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 	case ofPlane:
 		return explore.NewControlPlane(r.target, r.plane, r.failedOrLeftOut)
 	}
-	return explore.NewAgentServer(ctx, r.target, r.agents, r.failedOrLeftOut)
+	return explore.NewAgentServer(ctx, r.target, r.agents, r.failedOrLeftOut, r.situations.KeepsRuns)
 }
 
 // buildsSlowly reports whether a revision took so long that exploration should build more only if the user asks for it.
