@@ -63,7 +63,7 @@ const (
 )
 
 var (
-	ofAgentServer  = slices.Concat(starts, []string{create, await, retrieve, join, dropJoin, readState, list})
+	ofAgentServer  = slices.Concat([]string{create}, starts, []string{await, retrieve, join, dropJoin, readState, list})
 	ofControlPlane = []string{deploy, update, settle, getDeployment, getRevision, listRevisions}
 	vocabulary     = slices.Concat(ofAgentServer, ofControlPlane)
 
