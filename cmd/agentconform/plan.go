@@ -91,6 +91,11 @@ func (f *runFlags) preview(w io.Writer) error {
 		line("creates", "at most %s with %s", reports.Count(p.Deployments, "deployment"),
 			reports.Count(p.Revisions, "revision"))
 	}
+	if events := p.Situations; events.Scenarios > 0 {
+		line("events", "%s about events; only these need %s with %s; --tags 'not @situation' leaves them out",
+			reports.Count(events.Scenarios, "scenario"), reports.Count(events.Deployments, "deployment"),
+			reports.Count(events.Revisions, "revision"))
+	}
 	for _, g := range p.Gaps {
 		line("skips", "%s: %s", g.Reason, g.Named(o.Catalogue))
 	}

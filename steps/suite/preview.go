@@ -14,8 +14,15 @@ import (
 type Preview struct {
 	plane.Cost
 	Scenarios, Requirements int    // that are selected
+	Situations              Events // of these scenarios, those about events
 	Judged                  int    // of these requirements, those that would be judged
 	Gaps                    []*Gap // what would not be judged, and why
+}
+
+// Events are the scenarios of a test run about what happens to a thread or a deployment.
+type Events struct {
+	plane.Cost // that no other scenario has
+	Scenarios  int
 }
 
 // PreviewOf returns what a test run of the selection would do. It sends no requests.
@@ -30,6 +37,11 @@ func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*P
 	f.AssignMembers(selected)
 	p := &Preview{Cost: f.Plan(selected), Scenarios: len(selected), Requirements: len(byRequirement(selected))}
 	p.Gaps, p.Judged = f.Gaps(selected)
+	others := slices.DeleteFunc(slices.Clone(selected), func(s *features.Scenario) bool { return s.Is(features.TagSituation) })
+	without := f.Plan(others)
+	p.Situations.Scenarios = len(selected) - len(others)
+	p.Situations.Deployments = p.Deployments - without.Deployments
+	p.Situations.Revisions = p.Revisions - without.Revisions
 	return p, nil
 }
 
