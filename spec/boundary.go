@@ -55,10 +55,32 @@ func integerCases(p Parameter) []Case {
 		add(*p.Maximum-1, true, "below the maximum")
 		add(*p.Maximum, true, "the maximum")
 		add(*p.Maximum+1, false, "above the maximum")
-		cases = append(cases, Case{strings.Repeat("9", 30), false, "huge"})
+		cases = append(cases, Case{strings.Repeat("9", 30), false, "huge"}, Case{"2147483648", false, "beyond 32 bits"},
+			Case{"9223372036854775808", false, "beyond 64 bits"}, Case{"1e3", false, "above the maximum, or not an integer"},
+			Case{"0" + strconv.FormatFloat(*p.Maximum+1, 'f', -1, 64), false, "above the maximum, with a leading zero"})
+	}
+	if p.Minimum != nil {
+		cases = append(cases, wrappingCases(p)...)
 	}
 	for _, value := range []string{"1.5", "", "abc", "5abc", "5,6", "NaN", "Infinity", "null", "true"} {
 		cases = append(cases, Case{value, false, "not an integer"})
+	}
+	return cases
+}
+
+// wrappingCases returns the values that are the minimum of a parameter if only their last 32 or 64 bits count: 2^32+n
+// and 2^64+n if there is a maximum, and n-2^32 and n-2^64.
+func wrappingCases(p Parameter) []Case {
+	var cases []Case
+	n := new(big.Int)
+	big.NewFloat(*p.Minimum).Int(n)
+	for _, bits := range []uint{32, 64} {
+		power := new(big.Int).Lsh(big.NewInt(1), bits)
+		why := "in range only in its last " + strconv.FormatUint(uint64(bits), 10) + " bits"
+		if p.Maximum != nil {
+			cases = append(cases, Case{new(big.Int).Add(n, power).String(), false, why})
+		}
+		cases = append(cases, Case{new(big.Int).Sub(n, power).String(), false, why})
 	}
 	return cases
 }
@@ -109,14 +131,18 @@ func (p Parameter) integerClassOf(value string) string {
 	return ""
 }
 
-// Spellings are other ways to write a number or a boolean, by the value that each stands for: frameworks of the field
-// rightly take or refuse them. They are not escaped.
-func Spellings(boolean bool) map[string][]string {
-	if boolean {
+// Spellings returns other ways to write values of an integer or a boolean, by the value that each stands for:
+// frameworks of the field rightly take or refuse them. They are not escaped.
+func Spellings(p Parameter) map[string][]string {
+	if p.Type == "boolean" {
 		return map[string][]string{"true": {"True", "1", "yes"}, "false": {"False", "0", "off"}}
 	}
-	return map[string][]string{
+	all := map[string][]string{
 		"2":  {"+2", "02", "2.0", "2e0", "0x2", " 2", "2 ", "\u0662" /* Arabic */, "\uff12" /* wide */},
-		"10": {"1e1", "1_0"},
+		"10": {"1e1", "1_0", "010", "100e-1"},
 	}
+	if p.ClassOf("0") == "" {
+		all["0"] = []string{"00", "-0", "+0", "0e1"}
+	}
+	return all
 }

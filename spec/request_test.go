@@ -77,7 +77,7 @@ func TestBoundaryCasesAreTheContracts(t *testing.T) {
 			assert.Equal(t, c.Valid, p.ClassOf(c.Value) == "", "%s %q has the class %q", p.Name, c.Value, p.ClassOf(c.Value))
 		}
 	}
-	assert.Equal(t, map[string]int{"limit": 18, "offset": 12, "remote_reconciled": 4}, judged)
+	assert.Equal(t, map[string]int{"limit": 26, "offset": 14, "remote_reconciled": 4}, judged)
 }
 
 func TestParameter_ClassOf(t *testing.T) {

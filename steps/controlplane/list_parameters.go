@@ -247,7 +247,7 @@ func (w *World) clientListsSpelled(ctx context.Context, parameter string) error 
 	if err := w.pagesKeepTheOrder(ctx); err != nil {
 		return err
 	}
-	spellings := spec.Spellings(parameter == "remote_reconciled")
+	spellings := spec.Spellings(w.parameter(parameter))
 	for _, value := range slices.Sorted(maps.Keys(spellings)) {
 		query := parameter + "=" + value
 		l, err := w.page(ctx, query)
