@@ -575,11 +575,22 @@ Feature: Listing the revisions of a deployment
       When the client lists the revisions of each id that is almost that of the deployment
       Then each of these lists returns 404 and a detail that contains its id
 
+    Scenario: The list of the nil UUID returns 4xx
+      When the client lists the revisions of the deployment with the id "00000000-0000-0000-0000-000000000000"
+      Then the request is refused with 4xx
+
     @reads:revisions=1 @shares:history
-    Scenario: The list of an id in capital letters contains the revisions of the deployment, or returns 4xx
+    Scenario Outline: The list of an id <spelling> contains the revisions of the deployment, or returns 4xx
       Given a deployment whose revisions are known
-      When the client lists its revisions by its id in capital letters
+      When the client lists its revisions by its id <spelling>
       Then the list holds its revisions, or the request is refused with 4xx
+
+      Examples:
+        | spelling           |
+        | in capital letters |
+        | in braces          |
+        | without dashes     |
+        | after urn:uuid:    |
 
   @CP-LIST-14 @must @section-4 @section-7 @form
   Rule: Listing revisions of an invalid UUID returns 422 with an error that names deployment_id
@@ -594,6 +605,7 @@ Feature: Listing the revisions of a deployment
         | id                                   |
         | not-a-uuid                           |
         | 12345                                |
+        | 1-1-1-1-1                            |
         | 00000000-0000-0000-0000-00000000000g |
 
   @CP-LIST-15 @should @section-4

@@ -62,10 +62,21 @@ Feature: Retrieving a deployment
   @CP-GET-2 @must @section-4 @form
   Rule: GET of an unknown deployment returns 4xx
     "GET /v2/deployments/{deployment_id} ... Retrieve a deployment."
+    An id in capital letters, in braces, without dashes or after urn:uuid: may stand for the deployment, or be unknown.
 
     Scenario: GET of an unknown deployment returns 4xx
       When the client retrieves an unknown deployment
       Then the request is refused with 4xx
+
+    Scenario: GET of the nil UUID returns 4xx
+      When the client retrieves the deployment with the id "00000000-0000-0000-0000-000000000000"
+      Then the request is refused with 4xx
+
+    @reads @shares:deployment
+    Scenario: GET of an id in a different spelling returns that deployment, or 4xx
+      Given an existing deployment
+      When the client retrieves the deployment by its id in each other spelling
+      Then each response is the deployment, or is refused with 4xx
 
     @reads @shares:deployment
     Scenario: GET of a slightly different deployment id, or of a revision id, returns 4xx
@@ -107,5 +118,6 @@ Feature: Retrieving a deployment
         | id                                    |
         | not-a-uuid                            |
         | 12345                                 |
+        | 1-1-1-1-1                             |
         | 00000000-0000-0000-0000-00000000000g  |
         | 00000000-0000-0000-0000-0000000000001 |

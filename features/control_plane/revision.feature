@@ -58,6 +58,12 @@ Feature: Retrieving one revision
   @reads @shares:deployment
   Rule: GET of an unknown revision of an existing deployment returns 4xx
     "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
+    An id in capital letters, in braces, without dashes or after urn:uuid: may stand for the revision, or be unknown.
+
+    Scenario: GET of a revision id in a different spelling returns that revision, or 4xx
+      Given an existing deployment
+      When the client retrieves its latest revision by its id in each other spelling
+      Then each response is the revision, or is refused with 4xx
 
     Scenario: GET of an unknown revision returns 4xx
       Given an existing deployment

@@ -79,19 +79,31 @@ func Each[T any](all []T, judge func(T) error) error {
 	return nil
 }
 
+// NilID is the case of the nil UUID, which servers use for an absent id.
+var NilID = Case{ID: uuid.Nil.String(), What: "the nil UUID"}
+
 // NearIDs returns cases with UUIDs that are similar to an ID and that no object of its kind has. They find servers that
-// compare only a part of an ID, or that look an ID up among objects of all kinds. One differs in the middle, because
-// IDs that are counted differ at the end. The other one is the ID of an object of the other kind. If an ID is not a
-// UUID, there is no case for it, because a similar ID may exist.
+// compare only a part of an ID, or that look an ID up among objects of all kinds. One differs in the middle, and one in
+// its last digit unless the IDs may be counted there. The other one is the ID of an object of the other kind. If an ID is
+// not a UUID, there is no case for it, because a similar ID may exist.
 func NearIDs(id, other, kind string) []Case {
 	var all []Case
 	u, err := uuid.Parse(id)
 	if err == nil {
-		u[7] ^= 0x15
-		all = append(all, Case{ID: u.String(), What: "the id with another digit"})
+		middle, end := u, u
+		middle[7] ^= 0x15
+		all = append(all, Case{ID: middle.String(), What: "the id with another digit"})
+		end[len(end)-1] ^= 0x08
+		if !isCounted(u) {
+			all = append(all, Case{ID: end.String(), What: "the id with another last digit"})
+		}
 	}
 	if uuid.Validate(other) == nil && !exchange.SameID(id, other) {
 		all = append(all, Case{ID: other, What: "the id of the " + kind})
 	}
 	return all
 }
+
+// isCounted reports whether the end of a UUID looks like a small number. No version of RFC 9562 ends that way, and if IDs
+// are counted, one with another last digit may exist.
+func isCounted(u uuid.UUID) bool { return u[10] == 0 && u[11] == 0 && u[12] == 0 }

@@ -19,8 +19,7 @@ import (
 )
 
 // defineValues registers the sentences about values that are derived by rule: those of a list's parameters that the
-// contract allows in combination, those that it does not allow, other spellings of a number, and unknown ids (sections
-// 4, 7 and 8).
+// contract allows in combination, those that it does not allow, and other spellings of a number (sections 4, 7 and 8).
 func (w *World) defineValues(r *common.Definitions) {
 	const status = `a status that occurs|a status that does not occur|all statuses`
 	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
@@ -31,18 +30,6 @@ func (w *World) defineValues(r *common.Definitions) {
 	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`,
 		w.clientListsSpelled)
 	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.eachStandsForItsValue)
-	r.When(`the client lists the revisions of an unknown deployment with each parameter`,
-		w.clientListsUnknownWithEach)
-	const sends = `the client (retrieves|lists the revisions of|retrieves its latest revision under|` + emptyUpdate + `) `
-	r.When(sends+`(?:an unknown deployment|the deployment with the id "([^"]*)")`, w.clientSendsBy)
-	r.When(sends+`each id that is almost that of (the deployment|its revision)`, w.clientSendsByEach)
-	r.When(`the client lists its revisions by its id in capital letters`, w.clientListsCapital)
-	r.Then(`(?:the request|each of these lists) returns 404 and a detail that contains (?:the deployment|its) id`,
-		w.eachNotFound)
-	r.Then(`the list holds its revisions, or the request is refused with 4xx`, func() error {
-		a := w.scene.Answer
-		return judge.HoldsOwnOrRefuses(a, plane.ListOf(a).IDs(), w.Deployment.Revisions)
-	})
 }
 
 // defaultLimit is how many revisions a list holds at most without limit (section 8).
@@ -269,93 +256,4 @@ func (w *World) clientListsSpelled(ctx context.Context, parameter string) error 
 
 func (w *World) eachStandsForItsValue(ctx context.Context) error {
 	return w.eachCompared(ctx, judge.StandsForValue)
-}
-
-func (w *World) clientListsUnknownWithEach(ctx context.Context) error {
-	for _, p := range parameters {
-		query := p.valid[0]
-		err := w.tryList(ctx, target.UnknownID(), query, false, "an unknown deployment with "+query)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// byID are the operations that are sent with the id of a deployment, as the sentences name them.
-var byID = map[string]string{
-	"retrieves":              "retrieve a deployment",
-	"lists the revisions of": "list its revisions",
-	underID:                  "retrieve a revision",
-	emptyUpdate:              "update a deployment",
-}
-
-const (
-	underID     = "retrieves its latest revision under"
-	emptyUpdate = "sends an empty update to"
-)
-
-// noneID is an id that no server assigns.
-const noneID = "agentconform-none"
-
-// notUUID is the class of an id that is not a UUID, for violations.
-const notUUID = "not a UUID"
-
-// clientSendsBy sends a request with an id that no deployment has, or with an unknown one if it is empty.
-func (w *World) clientSendsBy(ctx context.Context, act, id string) error {
-	if id != "" {
-		w.class = notUUID
-	}
-	d := &plane.Deployment{ID: cmp.Or(id, target.UnknownID())}
-	request := w.request(target.TheClient, byID[act], d)
-	request.Wrong = id != ""
-	return w.sendCase(ctx, request, common.Case{ID: d.ID})
-}
-
-// clientSendsByEach sends a request with each UUID that is similar to an id, and with an unknown id and a text if no
-// other requirement judges these. No update is sent to an id that may be that of a deployment from before the test run.
-func (w *World) clientSendsByEach(ctx context.Context, act, of string) error {
-	id, latest := w.Deployment.ID, w.Deployment.Latest()
-	addressed := &plane.Deployment{ID: id, First: latest}
-	ids, wrong := common.NearIDs(id, latest, "revision"), &addressed.ID
-	if of == "its revision" {
-		act = underID
-		ids, wrong = common.NearIDs(latest, id, "deployment"), &addressed.First
-	}
-	if act == emptyUpdate && w.Deployment.Found {
-		ids = nil
-	}
-	if act == emptyUpdate || act == underID {
-		ids = append(ids, common.Case{ID: target.UnknownID(), What: "an unknown id"},
-			common.Case{ID: noneID, What: "an id that is not a UUID"})
-	}
-	if act == underID && latest == "" {
-		return outcome.Inconclusive("no revision of the deployment is known")
-	}
-	if len(ids) == 0 {
-		return outcome.Inapplicable("ids that are UUIDs",
-			"the ids of the target are not UUIDs: a similar one may exist")
-	}
-	for _, c := range ids {
-		*wrong = c.ID
-		request := w.request(target.TheClient, byID[act], addressed)
-		request.Wrong = c.ID == noneID
-		if err := w.sendCase(ctx, request, c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachNotFound judges that the detail of each 404 contains the id of the request.
-func (w *World) eachNotFound() error {
-	return w.scene.EachCase(func(c common.Case) error { return judge.IsNotFound(c.Answer, c.What, c.ID) })
-}
-
-func (w *World) clientListsCapital(ctx context.Context) error {
-	capital := strings.ToUpper(w.Deployment.ID)
-	if capital == w.Deployment.ID {
-		return outcome.Inapplicable("an id with letters", "the id %s has no small letters", capital)
-	}
-	return w.get(ctx, plane.RevisionsPath(capital), "", false)
 }

@@ -56,12 +56,12 @@ var byFeature = map[string][]func(*World, *common.Definitions){
 	"control_plane/create.feature":    {(*World).defineCreation, (*World).defineLifecycle, (*World).defineRetrieval},
 	"control_plane/errors.feature":    {(*World).defineLists, (*World).defineRetrieval},
 	"control_plane/lifecycle.feature": {(*World).defineLifecycle, (*World).defineRetrieval},
-	"control_plane/list.feature": {(*World).defineLists, (*World).defineFilters, (*World).defineValues,
-		(*World).defineRetrieval},
-	"control_plane/retrieve.feature": {(*World).defineRetrieval, (*World).defineCreation, (*World).defineValues},
-	"control_plane/revision.feature": {(*World).defineRetrieval, (*World).defineValues},
+	"control_plane/list.feature": {(*World).defineLists, (*World).defineFilters, (*World).defineIDs,
+		(*World).defineRetrieval, (*World).defineValues},
+	"control_plane/retrieve.feature": {(*World).defineRetrieval, (*World).defineCreation, (*World).defineIDs},
+	"control_plane/revision.feature": {(*World).defineRetrieval, (*World).defineIDs},
 	"control_plane/update.feature": {(*World).defineUpdates, (*World).defineKept, (*World).defineCreation,
-		(*World).defineLifecycle, (*World).defineLists, (*World).defineRetrieval, (*World).defineValues},
+		(*World).defineLifecycle, (*World).defineLists, (*World).defineRetrieval, (*World).defineIDs},
 	"end_to_end.feature": {(*World).defineLifecycle},
 }
 

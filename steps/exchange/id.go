@@ -36,3 +36,45 @@ func SameIDs(a, b []string) bool {
 
 // ContainsID reports whether a list contains an id.
 func ContainsID(ids []string, id string) bool { return slices.Contains(IDKeys(ids), IDKey(id)) }
+
+// Form is a UUID in another form than that of RFC 9562, with its name.
+type Form struct{ Name, ID string }
+
+// The names of the forms, as the sentences of the features have them.
+const (
+	InCapitals   = "in capital letters"
+	InBraces     = "in braces"
+	WithoutDash  = "without dashes"
+	AfterURNUUID = "after urn:uuid:"
+)
+
+// FormsOf returns an id in the other forms that parsers of UUIDs take. It returns nil if the id is not a UUID.
+func FormsOf(id string) []Form {
+	if len(id) != len(uuid.Nil.String()) || uuid.Validate(id) != nil {
+		return nil
+	}
+	all := []Form{
+		{InCapitals, strings.ToUpper(id)},
+		{InBraces, "{" + id + "}"},
+		{WithoutDash, strings.ReplaceAll(id, "-", "")},
+		{AfterURNUUID, "urn:uuid:" + id},
+	}
+	return slices.DeleteFunc(all, func(f Form) bool { return f.ID == id })
+}
+
+// InForm returns an id in the form with the name, or "" if it has no such form.
+func InForm(id, name string) string {
+	for _, f := range FormsOf(id) {
+		if f.Name == name {
+			return f.ID
+		}
+	}
+	return ""
+}
+
+// MeansSame reports whether two ids are the same UUID in any form, or the same id.
+func MeansSame(a, b string) bool {
+	first, firstErr := uuid.Parse(a)
+	second, secondErr := uuid.Parse(b)
+	return SameID(a, b) || firstErr == nil && secondErr == nil && first == second
+}

@@ -30,3 +30,22 @@ func TestSameID(t *testing.T) {
 	}
 	assert.False(t, SameIDs([]string{id}, []string{id, id}))
 }
+
+// TestFormsOf checks that each form means the same id, and that only the id in capitals is compared as the same.
+func TestFormsOf(t *testing.T) {
+	const id = "0a1b2c3d-4e5f-4000-8000-00000000abcd"
+	forms := FormsOf(id)
+	assert.Len(t, forms, 4)
+	for _, f := range forms {
+		assert.NotEqual(t, id, f.ID, f.Name)
+		assert.True(t, MeansSame(id, f.ID), f.Name)
+		assert.False(t, MeansSame("0a1b2c3d-4e5f-4000-8000-00000000abce", f.ID), f.Name)
+		assert.Equal(t, f.Name == InCapitals, SameID(id, f.ID), f.Name)
+		assert.Equal(t, f.ID, InForm(id, f.Name))
+	}
+	assert.Len(t, FormsOf("01234567-4051-4000-8000-000000000000"), 3, "no letters")
+	assert.Empty(t, FormsOf("run-a"))
+	assert.Empty(t, InForm("run-a", InBraces))
+	assert.True(t, MeansSame("run-a", "run-a"))
+	assert.False(t, MeansSame("run-a", "run-b"))
+}

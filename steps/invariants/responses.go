@@ -47,7 +47,7 @@ func sameIDs(t *tally, s *seen) {
 		return
 	}
 	t.judged++
-	if !exchange.SameID(requested, got.String()) {
+	if !exchange.MeansSame(requested, got.String()) {
 		t.violated(s, outcome.WrongValue, "/"+at.field, "The response has another id than the request",
 			"the id "+requested, got.String())
 	}

@@ -55,7 +55,7 @@ func idRows() []judgetest.Row {
 		{Name: "a page keeps the order in capitals", Got: KeepsOrder([]string{a, b, c}, []string{up(b), c})},
 		{Name: "limit=0x2 is limit=2 in capitals", Got: spelled(a, up(b))},
 		{Name: "an id in capital letters has revisions in capitals",
-			Got: HoldsOwnOrRefuses(shown(""), []string{up(a)}, []string{b, a})},
+			Got: HoldsOwnOrRefuses(shown(""), "an id in capital letters", []string{up(a)}, []string{b, a})},
 		{Name: "a revision in both lists, once in capitals",
 			Got:  ShareNone(nil, shown(""), []string{a}, []string{up(a)}, []string{a}),
 			Kind: outcome.ExtraItem, Pointer: "/resources", Actual: "1 revision"},

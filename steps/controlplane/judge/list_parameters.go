@@ -66,9 +66,9 @@ func IsNotFound(a *exchange.Response, request, id string) error {
 	return outcome.Fails(a, v)
 }
 
-// HoldsOwnOrRefuses judges a list by an id in capital letters: it holds a revision of the deployment, or is refused. known
-// has the ids of the deployment's revisions.
-func HoldsOwnOrRefuses(a *exchange.Response, ids, known []string) error {
+// HoldsOwnOrRefuses judges a list by another form of an id: it holds a revision of the deployment, or is refused. form
+// describes the id ("an id in braces"), and known has the ids of the deployment's revisions.
+func HoldsOwnOrRefuses(a *exchange.Response, form string, ids, known []string) error {
 	own := exchange.IDKeys(known)
 	isOwn := func(id string) bool { return slices.Contains(own, exchange.IDKey(id)) }
 	if a.IsRefused() || a.OK() && slices.ContainsFunc(ids, isOwn) {
@@ -82,7 +82,26 @@ func HoldsOwnOrRefuses(a *exchange.Response, ids, known []string) error {
 	}
 	if a.OK() {
 		v.Kind = outcome.MissingItem
-		v.Summary = "The list by an id in capital letters lacks the revisions"
+		v.Summary = "The list by " + form + " lacks the revisions"
+	}
+	return outcome.Fails(a, v)
+}
+
+// ShowsOwnOrRefuses judges a GET by another form of an id: it shows the object with that id, or is refused. form describes
+// the id ("the id in braces").
+func ShowsOwnOrRefuses(a *exchange.Response, form, id string) error {
+	if a.IsRefused() || a.OK() && exchange.MeansSame(a.Get("id").String(), id) {
+		return nil
+	}
+	v := outcome.Violation{
+		Kind:     unserved(a),
+		Summary:  returns(a),
+		Expected: "the object with the id " + id + ", or status 4xx",
+		Pointer:  "/id",
+	}
+	if a.OK() {
+		v.Kind = outcome.WrongValue
+		v.Summary = "GET by " + form + " does not return the object with that id"
 	}
 	return outcome.Fails(a, v)
 }

@@ -149,8 +149,12 @@ func parameterRows() []judgetest.Row {
 	}
 	absent := func(status int, body string) error { return IsNotFound(judgetest.Response(status, body), "", "ID-1") }
 	const request = "an unknown deployment with limit=1"
+	inBraces := func(status int, body string) error {
+		a := respond("GET", "/v2/deployments/d", status, body)
+		return ShowsOwnOrRefuses(a, "the id in braces", "0a1b2c3d-4e5f-4000-8000-00000000abcd")
+	}
 	own := func(status int, ids ...string) error {
-		return HoldsOwnOrRefuses(judgetest.Response(status, `{}`), ids, []string{"a", "b"})
+		return HoldsOwnOrRefuses(judgetest.Response(status, `{}`), "an id in capital letters", ids, []string{"a", "b"})
 	}
 	return []judgetest.Row{
 		{Name: "a page keeps the order", Got: KeepsOrder([]string{"a", "b", "c"}, []string{"b", "c"})},
@@ -181,6 +185,13 @@ func parameterRows() []judgetest.Row {
 		{Name: "an id in capital letters has another list", Got: own(200, "x"), Kind: outcome.MissingItem, Pointer: "/resources"},
 		{Name: "an id in capital letters crashes the server", Got: own(500, "a"),
 			Kind: outcome.ServerError, Pointer: "/resources"},
+
+		{Name: "GET by an id in braces is refused", Got: inBraces(422, `{}`)},
+		{Name: "GET by an id in braces is the deployment", Got: inBraces(200, `{"id":"0A1B2C3D-4e5f-4000-8000-00000000abcd"}`)},
+		{Name: "GET by an id in braces is another deployment", Got: inBraces(200, `{"id":"1a1b2c3d-4e5f-4000-8000-00000000abcd"}`),
+			Kind: outcome.WrongValue, Pointer: "/id"},
+		{Name: "GET by an id in braces is empty", Got: inBraces(200, `{}`), Kind: outcome.WrongValue, Pointer: "/id"},
+		{Name: "GET by an id in braces crashes the server", Got: inBraces(500, `{}`), Kind: outcome.ServerError, Pointer: "/id"},
 	}
 }
 
