@@ -130,6 +130,7 @@ Feature: Runs
   Rule: GET of an unknown run of a thread returns an HTTP error
     "GET /threads/{thread_id}/runs/{run_id} ... The run; fails with an HTTP error status when the run was rolled back
     and deleted"
+    An id in capital letters, in braces, without dashes or after urn:uuid: may stand for the run, or be unknown.
 
     Scenario: GET of an unknown run returns an HTTP error
       Given a completed run
@@ -140,6 +141,11 @@ Feature: Runs
       Given a completed run
       When the user retrieves the run by each wrong run id
       Then each of these requests returns an HTTP error status
+
+    Scenario: GET of a run by its id in a different spelling returns that run, or an HTTP error
+      Given a completed run
+      When the user retrieves the run by its id in each other spelling
+      Then each response is the run, or has an HTTP error status
 
   @AS-RUN-10 @should @section-4 @form
   @writes

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/agentconform/agentconform/steps/agent"
@@ -39,6 +40,7 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.When(`the user (retrieve)s (the run)`, w.userSends)
 	r.When(`the user (retrieve|join)s (an unknown run .+|the run under (?:an unknown|the other) thread)`, w.userSends)
 	r.When(`the user (retrieve|join)s the run by each (wrong run id(?: and under each wrong thread id)?)`, w.sendWithWrongIDs)
+	r.When(`the user retrieves the run by its id in each other spelling`, w.userRetrievesByForms)
 	r.When(`the user (retrieve)s the run under each (wrong thread id)`, w.sendWithWrongIDs)
 	r.When(`the user (read)s the state of each (wrong thread id)`, w.sendWithWrongIDs)
 	r.When(`the user (start)s a run under each (wrong thread id)`, w.sendWithWrongIDs)
@@ -51,6 +53,9 @@ func (w *World) defineRuns(r *common.Definitions) {
 		return judge.IsRun(w.scene.Answer, w.current.Value())
 	})
 	r.Then(`(?:the request|each of these requests) returns an HTTP error status`, w.eachIsError)
+	r.Then(`each response is the run, or has an HTTP error status`, func() error {
+		return w.scene.EachCase(func(c common.Case) error { return judge.IsRunOrError(c.Answer, c.What, w.current.ID) })
+	})
 }
 
 func (w *World) useCompletedRun(ctx context.Context) error {
@@ -229,10 +234,16 @@ func (w *World) runNamed(which string) *agent.GraphRun {
 	return w.current
 }
 
-// wrongIDs returns a text that is not an id, and ids that are similar to the given one.
-func wrongIDs(id, other, kind string) []common.Case {
+// wrongIDs returns a text that is not an id, and ids that are similar to the given one. Unless a run is started, it
+// also returns ids that are the same in each test run: a server may create a thread for a run, which a later test run
+// would find.
+func wrongIDs(verb, id, other, kind string) []common.Case {
 	text := common.Case{ID: "agentconform-" + target.UnknownID(), What: "a text that is no UUID"}
-	return append([]common.Case{text}, common.NearIDs(id, other, kind)...)
+	all := append([]common.Case{text}, common.NearIDs(id, other, kind)...)
+	if verb == "start" {
+		return all
+	}
+	return append(all, common.NilID, common.Case{ID: "1-1-1-1-1", What: "numbers with dashes"})
 }
 
 // sendWithWrongIDs sends requests with one wrong id in their path. Before it starts a run under a wrong thread id, it
@@ -240,14 +251,14 @@ func wrongIDs(id, other, kind string) []common.Case {
 func (w *World) sendWithWrongIDs(ctx context.Context, verb, of string) error {
 	run, thread := w.current.ID, w.thread.ID
 	if strings.HasPrefix(of, "wrong run id") {
-		for _, wrong := range wrongIDs(run, thread, "thread") {
+		for _, wrong := range wrongIDs(verb, run, thread, "thread") {
 			if err := w.sendWithWrongID(ctx, verb, wrong.What+" as run id", thread, wrong.ID); err != nil {
 				return err
 			}
 		}
 	}
 	if strings.HasSuffix(of, "wrong thread id") {
-		for _, wrong := range wrongIDs(thread, run, "run") {
+		for _, wrong := range wrongIDs(verb, thread, run, "run") {
 			if err := w.sendWithWrongID(ctx, verb, wrong.What+" as thread id", wrong.ID, run); err != nil {
 				return err
 			}
@@ -276,6 +287,25 @@ func (w *World) sendWithWrongID(ctx context.Context, verb, what, thread, run str
 		return err
 	}
 	w.scene.Cases = append(w.scene.Cases, common.Case{Answer: a, What: what})
+	return nil
+}
+
+// userRetrievesByForms retrieves the run by its id in each other form.
+func (w *World) userRetrievesByForms(ctx context.Context) error {
+	forms := exchange.FormsOf(w.current.ID)
+	if len(forms) == 0 {
+		return outcome.Inapplicable("ids that are UUIDs", "the id %q is not a UUID", w.current.ID)
+	}
+	for _, f := range forms {
+		path := agent.RunsPath(w.thread.ID) + "/" + url.PathEscape(f.ID)
+		request := w.target.ToAgent(w.server.Base, w.owner(), http.MethodGet, path, nil)
+		request.Wrong = true // only what the response shows is judged
+		a, err := w.target.Client.Do(ctx, request)
+		if err != nil {
+			return err
+		}
+		w.scene.Cases = append(w.scene.Cases, common.Case{Answer: a, What: "the id " + f.Name})
+	}
 	return nil
 }
 

@@ -99,6 +99,26 @@ func IsRun(a *exchange.Response, r Run) error {
 	return outcome.Fails(a, v).Comparing(a, r.Created)
 }
 
+// IsRunOrError judges a GET by another form of the id of a run: it shows that run, or returns an HTTP error status. form
+// describes the id ("the id in braces").
+func IsRunOrError(a *exchange.Response, form, id string) error {
+	shown := a.Get("run_id").String()
+	if a.Status >= http.StatusBadRequest || a.OK() && exchange.MeansSame(shown, id) {
+		return nil
+	}
+	v := outcome.Violation{
+		Kind:     outcome.WrongValue,
+		Summary:  fmt.Sprintf("%s by %s returns another run", a.Request.Method, form),
+		Expected: "the run " + id + ", or a status of 400 or above",
+		Pointer:  "/run_id",
+	}
+	if shown == "" {
+		v.Kind = outcome.Accepted
+		v.Summary = fmt.Sprintf("%s by %s returns %d without the run", a.Request.Method, form, a.Status)
+	}
+	return outcome.Fails(a, v)
+}
+
 // IsError judges that a request returns an HTTP error status. The interface does not show which one. class describes the
 // mistake of the request if the act sends several: "the id of the thread as run id".
 func IsError(a *exchange.Response, class string) error {

@@ -16,6 +16,10 @@ func runRows() []judgetest.Row {
 		r.Created = at(200, `{}`, 0, took)
 		return RunIsAcceptedInTime(r, start.Add(10*time.Second))
 	}
+	const runID = "0a1b2c3d-4e5f-4000-8000-00000000abcd"
+	inBraces := func(status int, body string) error {
+		return IsRunOrError(judgetest.Response(status, body), "the id in braces", runID)
+	}
 	isRun := func(status int, body string) error { return IsRun(judgetest.Response(status, body), run("one")) }
 	shown := run("one")
 	shown.ID = shownID
@@ -40,6 +44,12 @@ func runRows() []judgetest.Row {
 		{Name: "the run is returned", Got: isRun(200, `{"run_id":"r1"}`)},
 		{Name: "the run is returned with its id in capitals",
 			Got: IsRun(judgetest.Response(200, `{"run_id":"`+inCapitals+`"}`), shown)},
+		{Name: "a run id in braces is refused", Got: inBraces(404, `{}`)},
+		{Name: "a run id in braces is that of the run", Got: inBraces(200, `{"run_id":"`+runID+`"}`)},
+		{Name: "a run id in braces is shown in braces", Got: inBraces(200, `{"run_id":"{`+runID+`}"}`)},
+		{Name: "a run id in braces returns another run", Got: inBraces(200, `{"run_id":"1a1b2c3d-4e5f-4000-8000-00000000abcd"}`),
+			Kind: outcome.WrongValue, Pointer: "/run_id"},
+		{Name: "a run id in braces returns nothing", Got: inBraces(200, `{}`), Kind: outcome.Accepted, Pointer: "/run_id"},
 		{Name: "another run is returned", Got: isRun(200, `{"run_id":"r2"}`), Kind: outcome.WrongValue, Pointer: "/run_id"},
 		{Name: "a run is returned without its id", Got: isRun(200, `{}`), Kind: outcome.Missing, Pointer: "/run_id"},
 		{Name: "the run is not found", Got: isRun(404, `{"run_id":"r1"}`), Kind: outcome.Refused, Pointer: "/run_id"},
