@@ -1,7 +1,7 @@
 @agent-server @form
-@shares:agent-server @record
-Feature: Server errors of the agent server
-  Statuses of 500 or above, judged on all responses of the test run.
+@shares:agent-server
+Feature: Errors of the agent server
+  Statuses of 500 or above, judged on all responses of the test run, and errors for a form of request that must have none.
 
   A conforming target may return 429 for some requests, or 503 with Retry-After, which the suite obeys and counts.
 
@@ -9,7 +9,7 @@ Feature: Server errors of the agent server
     Given a deployed agent server
 
   @AS-ERROR-1 @must @section-4 @section-7 @last
-  @anonymous
+  @anonymous @record
   Rule: A valid request to the agent server never returns a status of 500 or above
     "Thread with thread_id ... Run with run_id ... Responds when the run completes ... The run ... State with
     values.messages ... List of threads"
@@ -23,7 +23,7 @@ Feature: Server errors of the agent server
       Then none has a status of 500 or above
 
   @AS-ERROR-2 @should @section-4 @section-7 @last
-  @writes
+  @writes @record
   Rule: An invalid request to the agent server never returns a status of 500 or above
     Judged on all responses of the test run to a body that is not valid JSON or does not match the contract, to
     operations beyond the interface, and to GET and join of a run that a rollback has removed. The interface does not
@@ -33,3 +33,20 @@ Feature: Server errors of the agent server
       Given an agent server that responded in the test run
       When all its responses to requests that break the contract are read
       Then none has a status of 500 or above
+
+  @AS-ERROR-3 @should @section-4
+  @writes
+  Rule: A POST with Content-Type application/json; charset=utf-8 is accepted as one without charset
+    "Requests carry header Content-Type: application/json where a body is sent."
+    Many clients add the parameter. It has no effect (RFC 8259, section 11). Judged if the server accepts the same
+    request without it.
+
+    Scenario Outline: The request to <operation> with charset=utf-8 is accepted as one without it
+      Given a thread of the user
+      When the user sends the request to <operation> with Content-Type "application/json; charset=utf-8"
+      Then the request is accepted as one without the charset
+
+      Examples:
+        | operation       |
+        | create a thread |
+        | start a run     |

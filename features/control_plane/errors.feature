@@ -1,6 +1,7 @@
 @control-plane @form
 Feature: Error responses of the control plane
-  Status and body of error responses, judged on all responses of the test run.
+  Status and body of error responses, judged on all responses of the test run, and errors for a form of request that
+  must have none.
 
   A conforming target may word details freely; add input, ctx and url to validation errors; return 429 for some
   requests, or 503 with Retry-After, which the suite obeys and counts.
@@ -72,3 +73,15 @@ Feature: Error responses of the control plane
       Given a control plane that responded in the test run
       When all its responses to requests that break the contract in another way are read
       Then none has a status of 500 or above
+
+  @CP-ERROR-6 @should @section-4
+  @shares:changing
+  Rule: A PATCH with Content-Type application/json; charset=utf-8 is accepted as one without charset
+    "Requests carry header Content-Type: application/json where a body is sent."
+    Many clients add the parameter. It has no effect (RFC 8259, section 11). Judged if the server accepts the same
+    request without it.
+
+    Scenario: An empty update with charset=utf-8 is accepted as one without it
+      Given a deployment that accepts updates
+      When the client sends an empty update with Content-Type "application/json; charset=utf-8"
+      Then the request is accepted as one without the charset

@@ -108,6 +108,10 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 	client.Prioritize(ctx)
 	request := s.target.ToAgent(s.Base, who, http.MethodPost, RunsPath(t.ID), body)
 	request.Wrong = o.Wrong
+	if o.Type != "" {
+		request.Header.Set("Content-Type", o.Type)
+		request.Wrong = true // so that no other requirement judges the status
+	}
 	a, err := s.target.Client.Do(ctx, request)
 	if err == nil {
 		g.Answer, g.begun = a, a.Sent

@@ -128,6 +128,7 @@ type Order struct {
 
 	More  map[string]any // further members of the body
 	Wrong bool           // More makes the request invalid
+	Type  string         // replaces the Content-Type
 }
 
 func (o Order) says(word string) bool { return slices.Contains(strings.Fields(o.Words), word) }

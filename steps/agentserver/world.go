@@ -67,7 +67,7 @@ var byFeature = map[string][]func(*World, *common.Definitions){
 	"agent_server/authorization.feature": {(*World).defineCallers, (*World).defineExtensions, (*World).defineOwners,
 		(*World).defineRuns, (*World).defineStates, (*World).defineThreads},
 	"agent_server/contract.feature":   {},
-	"agent_server/errors.feature":     {},
+	"agent_server/errors.feature":     {(*World).defineContentTypes, (*World).defineThreads},
 	"agent_server/invariants.feature": {},
 	"agent_server/rollback.feature":   {(*World).defineRollback, (*World).defineRuns, (*World).defineStates},
 	"agent_server/runs.feature": {(*World).defineRuns, (*World).defineJoins, (*World).defineCallers,

@@ -34,6 +34,9 @@ type allResponses struct {
 func DefineAllResponses(r *Definitions, scene *Scene, t *target.Target) {
 	r.Then(`the request returns 2xx`, func(ctx context.Context) error { return scene.Served(ctx) })
 	r.Then(`(?:the request|each of these requests) is refused with 4xx`, scene.Refused)
+	r.Then(`the request is accepted as one without the charset`, func() error {
+		return judge.AcceptsContentType(scene.Answer, scene.Without, scene.Answer.Request.Header.Get("Content-Type"))
+	})
 	w := &allResponses{scene: scene, target: t}
 	r.Given(`a list of revisions that returned (404|422) in the test run`, w.findLists)
 	r.Given(`(?:a|an) (control plane|agent server) that responded in the test run`, w.findSide)

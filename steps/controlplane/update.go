@@ -32,6 +32,7 @@ func (w *World) defineUpdates(r *common.Definitions) {
 		w.clientUpdatesTwice)
 	r.When(`the client updates "(\w+)" twice at the same time`, w.clientUpdatesAtOnce)
 	r.When(`the client sends an update with (.+)`, w.clientSends)
+	r.When(`the client sends an empty update with Content-Type "([^"]+)"`, w.clientSendsType)
 	r.When(`the client tries to change its source`, w.clientChangesSource)
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
 	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
@@ -97,6 +98,25 @@ func (w *World) createSettled(ctx context.Context, purpose string, changes map[s
 	}
 	w.Deployment = d
 	return w.plane.Settle(ctx, d.ID)
+}
+
+// clientSendsType sends an empty update with a Content-Type. If it is refused, the update is sent again as usual.
+func (w *World) clientSendsType(ctx context.Context, contentType string) error {
+	request := w.request(target.TheClient, "update a deployment", w.Deployment)
+	request.Header.Set("Content-Type", contentType)
+	request.Wrong = true // so that no other requirement judges the status
+	if err := w.send(ctx, request); err != nil {
+		return err
+	}
+	a := w.scene.Answer
+	if a.OK() {
+		return nil
+	}
+	if err := w.send(ctx, w.request(target.TheClient, "update a deployment", w.Deployment)); err != nil {
+		return err
+	}
+	w.scene.Answer, w.scene.Without = a, w.scene.Answer
+	return nil
 }
 
 func (w *World) clientUpdates(ctx context.Context, field, second string) error {

@@ -54,7 +54,7 @@ var byFeature = map[string][]func(*World, *common.Definitions){
 	"control_plane/authentication.feature": {(*World).defineAccess, (*World).defineCreation, (*World).defineRetrieval,
 		(*World).defineUpdates},
 	"control_plane/create.feature":    {(*World).defineCreation, (*World).defineLifecycle, (*World).defineRetrieval},
-	"control_plane/errors.feature":    {(*World).defineLists, (*World).defineRetrieval},
+	"control_plane/errors.feature":    {(*World).defineLists, (*World).defineRetrieval, (*World).defineUpdates},
 	"control_plane/lifecycle.feature": {(*World).defineLifecycle, (*World).defineRetrieval},
 	"control_plane/list.feature": {(*World).defineLists, (*World).defineFilters, (*World).defineIDs,
 		(*World).defineRetrieval, (*World).defineValues},

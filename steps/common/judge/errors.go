@@ -108,6 +108,23 @@ func IsRefused(a *exchange.Response, request string) error {
 	return outcome.Fails(a, v)
 }
 
+// AcceptsContentType judges that a request with a parameter in its Content-Type is accepted if the same request without
+// the parameter is. without is the response to that one, or nil if it was not sent.
+func AcceptsContentType(a, without *exchange.Response, contentType string) error {
+	if a.OK() {
+		return nil
+	}
+	if without == nil || !without.OK() {
+		return outcome.Inapplicable("this request", "the target does not accept the same request without the parameter either")
+	}
+	v := outcome.Violation{Kind: outcome.WrongStatus, Expected: "status 2xx, as without the parameter",
+		Summary: fmt.Sprintf("%s with Content-Type %s returns %d", a.Request.Method, contentType, a.Status)}
+	if a.Status >= http.StatusInternalServerError {
+		v.Kind = outcome.ServerError
+	}
+	return outcome.Fails(a, v).Comparing(a, without)
+}
+
 // Operation is a response with the operation that its request was sent to.
 type Operation struct {
 	Response *exchange.Response

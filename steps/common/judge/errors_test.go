@@ -43,7 +43,16 @@ func detailRows() []judgetest.Row {
 
 func refusalRows() []judgetest.Row {
 	refused := func(status int) error { return IsRefused(judgetest.Response(status, `{}`), "limit=2.5") }
+	const charset = "application/json; charset=utf-8"
+	withCharset := func(status, without int) error {
+		return AcceptsContentType(judgetest.Response(status, `{}`), judgetest.Response(without, `{}`), charset)
+	}
 	return []judgetest.Row{
+		{Name: "a charset is accepted", Got: AcceptsContentType(judgetest.Response(200, `{}`), nil, charset)},
+		{Name: "a charset returns 415", Got: withCharset(415, 200), Kind: outcome.WrongStatus, Actual: "status 415"},
+		{Name: "a charset returns 500", Got: withCharset(500, 201), Kind: outcome.ServerError, Actual: "status 500"},
+		{Name: "a request is refused with and without a charset", Got: withCharset(415, 409), Verdict: reports.Skipped},
+
 		{Name: "a request is refused with 400", Got: refused(400)},
 		{Name: "a request is refused with 499", Got: refused(499)},
 		{Name: "a request is served", Got: refused(200), Kind: outcome.Accepted, Actual: "status 200"},
