@@ -79,9 +79,10 @@ Feature: The state of a thread
         | an empty message    |
         | a message of 32 KiB |
 
-    Scenario Outline: A run with <character> in a message loses no message, or returns 4xx
+    Scenario Outline: A run with <character> in a message completes and loses no message, or returns 4xx
       When a run of the user with <character> has completed, or was refused with 4xx
-      Then the state has a human message for each message of the input
+      Then the state holds the run's input and its ai message
+      And the state has a human message for each message of the input
 
       Examples:
         | character            |
