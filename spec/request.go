@@ -117,9 +117,36 @@ func (op *operation) judgeRequestBody(x Exchange) []Violation {
 			Pointer: "/header/Content-Type", Keyword: "content-type", Expected: jsonType, Actual: excerptText(contentType),
 		})
 	}
+	if hasLoneSurrogate(x.RequestBody) {
+		violations = append(violations, Violation{Pointer: "/body", Keyword: "encoding",
+			Expected: "JSON without lone surrogates", Actual: excerptBytes(x.RequestBody)})
+	}
 	for _, v := range judgeBody(op.body, x.RequestBody) {
 		v.Pointer = "/body" + v.Pointer
 		violations = append(violations, v)
 	}
 	return violations
+}
+
+// hasLoneSurrogate reports whether a JSON text has an escaped half of a surrogate pair without the other half.
+// Receivers of such a text behave unpredictably (RFC 8259, section 8.2), so it is not judged like a valid request.
+func hasLoneSurrogate(text []byte) bool {
+	isHigh := false // the escape before was the first half of a pair
+	for i := 0; i < len(text); i++ {
+		unit := uint64(0)
+		isEscape := text[i] == '\\' && i+1 < len(text)
+		if isEscape && text[i+1] == 'u' && i+6 <= len(text) {
+			unit, _ = strconv.ParseUint(string(text[i+2:i+6]), 16, 16)
+			i += 4
+		}
+		if isEscape {
+			i++
+		}
+		isLow := unit >= 0xdc00 && unit < 0xe000
+		if isHigh != isLow {
+			return true
+		}
+		isHigh = unit >= 0xd800 && unit < 0xdc00
+	}
+	return isHigh
 }

@@ -42,6 +42,12 @@ func TestJudgeRequest(t *testing.T) {
 		{name: "a run", method: "POST", path: "/threads/t/runs", body: input + `}`},
 		{name: "a run of a message without role", method: "POST", path: "/threads/t/runs", body: `{"assistant_id":"a","input":{"messages":[{"content":"x"}]}}`,
 			want: bad("/body/input/messages/0/role required")},
+		{name: "a thread with a pair of surrogates", method: "POST", path: "/threads", body: `{"metadata":{"a":"\ud834\udd1e"}}`},
+		{name: "a thread with an escaped backslash", method: "POST", path: "/threads", body: `{"metadata":{"a":"\\ud834"}}`},
+		{name: "a thread with the first of two surrogates", method: "POST", path: "/threads", body: `{"metadata":{"a":"\ud834x"}}`,
+			want: bad("/body encoding")},
+		{name: "a thread with the second of two surrogates", method: "POST", path: "/threads", body: `{"metadata":{"a":"\udd1e"}}`,
+			want: bad("/body encoding")},
 		{name: "an unknown operation", method: "PUT", path: "/threads", query: "%zz", body: "<"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -245,6 +245,16 @@ Feature: Runs
         | an unknown assistant_id                  |
         | the assistant_id with one more character |
 
+    Scenario Outline: A run with <mistake> returns 4xx
+      Given a thread of the user
+      When the user tries to start a run with <mistake>
+      Then the request is refused with 4xx
+
+      Examples: JSON that is not interoperable
+        | mistake                                                    |
+        | a lone surrogate in assistant_id                           |
+        | an unknown assistant_id, and a lone surrogate in a message |
+
     Scenario: After the refusal the thread accepts a run, and the state contains no other messages
       Given a thread of the user
       When the user tries to start a run of an unknown assistant_id

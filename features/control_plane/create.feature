@@ -51,9 +51,9 @@ Feature: Creating a deployment
   @writes
   Rule: An invalid POST returns 422 with an HTTPValidationError and creates no deployment
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
-    Covers a missing or unknown source; a wrong JSON type of source, source_config, build_on_push,
-    source_revision_config, repo_ref or image_uri; a body that is not an object, not valid JSON, or empty. Another 4xx
-    passes and is noted; 2xx and 5xx fail.
+    Covers a missing or unknown source, also with a lone surrogate; a wrong JSON type of source, source_config,
+    build_on_push, source_revision_config, repo_ref or image_uri; a body that is not an object, not valid JSON, or
+    empty. Another 4xx passes and is noted; 2xx and 5xx fail.
 
     Scenario Outline: A create request with <mistake> returns 422
       When the client tries to create a deployment with <mistake>
@@ -64,6 +64,7 @@ Feature: Creating a deployment
         | mistake                            |
         | no source                          |
         | an unknown source                  |
+        | a lone surrogate in source         |
         | a number as source                 |
         | null as source                     |
         | an array in place of the object    |

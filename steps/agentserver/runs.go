@@ -152,17 +152,20 @@ func (w *World) postMistake(ctx context.Context, mistake string, more map[string
 	maps.Copy(whole, more)
 	with := func(key string, value any) any { return plane.Changed(whole, map[string]any{key: value}) }
 	sent, known := map[string]any{
-		"a body that is not valid JSON":   []byte(`{"assistant_id": `),
-		"an array in place of the object": []any{whole},
-		"null in place of the object":     []byte("null"),
-		"no body":                         []byte{},
-		"an unknown assistant_id":         with("assistant_id", "agentconform-"+target.UnknownID()),
-		"no assistant_id":                 with("assistant_id", nil),
-		"a number as assistant_id":        with("assistant_id", 42),
-		"an empty assistant_id":           with("assistant_id", ""),
-		"a number as multitask_strategy":  with("multitask_strategy", 42),
-		"an unknown multitask_strategy":   with("multitask_strategy", "agentconform-unknown"),
-		"a number as input":               with("input", 42),
+		"a body that is not valid JSON":    []byte(`{"assistant_id": `),
+		"an array in place of the object":  []any{whole},
+		"null in place of the object":      []byte("null"),
+		"no body":                          []byte{},
+		"an unknown assistant_id":          with("assistant_id", "agentconform-"+target.UnknownID()),
+		"no assistant_id":                  with("assistant_id", nil),
+		"a number as assistant_id":         with("assistant_id", 42),
+		"an empty assistant_id":            with("assistant_id", ""),
+		"a number as multitask_strategy":   with("multitask_strategy", 42),
+		"an unknown multitask_strategy":    with("multitask_strategy", "agentconform-unknown"),
+		"a number as input":                with("input", 42),
+		"a lone surrogate in assistant_id": target.WithSurrogate(with("assistant_id", target.SurrogateHere)),
+		"an unknown assistant_id, and a lone surrogate in a message": target.WithSurrogate(map[string]any{
+			"assistant_id": "agentconform-" + target.UnknownID(), "input": agent.Input([]string{"before " + target.SurrogateHere})}),
 	}[mistake]
 	if !known {
 		return nil, errors.New("no mistake is called " + mistake)

@@ -109,6 +109,7 @@ func mistakeIn(body map[string]any, field, name string) (mistake, error) {
 	wrong, known := map[string]mistake{
 		"no source":                          {"missing field", plane.Changed(body, map[string]any{"source": nil})},
 		"an unknown source":                  {"unknown value", with("source", "no_such_source")},
+		"a lone surrogate in source":         {"unknown value", target.WithSurrogate(with("source", target.SurrogateHere))},
 		"a number as source":                 {wrongType, with("source", 7)},
 		"null as source":                     {wrongType, with("source", nil)},
 		"an array as source_config":          {wrongType, with("source_config", []any{"build_on_push"})},

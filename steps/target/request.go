@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -238,6 +239,16 @@ func Encode(value any) []byte {
 		panic(fmt.Sprintf("encoding a request body: %v", err)) // impossible: values come from YAML or from this code
 	}
 	return text
+}
+
+// SurrogateHere is a text that [WithSurrogate] replaces.
+const SurrogateHere = "agentconform-surrogate"
+
+// WithSurrogate encodes a value as JSON with a lone surrogate in place of [SurrogateHere]. No string of Go can contain one,
+// and such JSON is not interoperable (RFC 8259, section 8.2). It is sent only in requests that must be refused for another
+// reason: a server that stores the text may fail in each later response that contains it, such as a list.
+func WithSurrogate(value any) []byte {
+	return bytes.ReplaceAll(Encode(value), []byte(SurrogateHere), []byte(`\ud800`))
 }
 
 // Rejects reports whether a side refuses credentials with the status. Only an authentication handler may choose another
