@@ -411,9 +411,9 @@ Feature: Authentication at the agent server
   @needs:users @writes
   Rule: A different spelling of an agent-server path does not bypass authentication
     "When the handler is configured, requests must carry the authorization information of the chosen scheme."
-    Each GET of the interface is sent without credentials, with a slash at the end of its path, a doubled slash,
-    capital letters or a path parameter. The interface names no such path. A response fails only if it shows something
-    of the run.
+    Each GET of the interface is sent without credentials by paths that some servers route to the same operation, such
+    as one with dot segments after a public path. The interface names no such path. A response fails only if it shows
+    something of the run.
 
     Scenario Outline: Without credentials, paths with <spelling> reveal nothing of a run
       Given a completed run
@@ -421,10 +421,18 @@ Feature: Authentication at the agent server
       Then no response shows anything of the run
 
       Examples:
-        | spelling                |
-        | a slash at the end      |
-        | a doubled slash         |
-        | capital letters         |
-        | a path parameter        |
-        | a file extension        |
-        | percent-encoded letters |
+        | spelling                         |
+        | a slash at the end               |
+        | a doubled slash                  |
+        | a doubled slash within           |
+        | capital letters                  |
+        | a path parameter                 |
+        | a path parameter at the end      |
+        | a file extension                 |
+        | percent-encoded letters          |
+        | dot segments                     |
+        | dot segments after a public path |
+        | ids in capital letters           |
+        | ids in braces                    |
+        | ids without dashes               |
+        | ids after urn:uuid:              |

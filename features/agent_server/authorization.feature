@@ -58,6 +58,18 @@ Feature: Authorization at the agent server
         | first  |
         | second |
 
+    Scenario Outline: Another user who writes the ids <spelling> sees nothing of a run
+      Given a completed run
+      When the other user reads the run by paths with ids <spelling>
+      Then no response shows anything of the run
+
+      Examples:
+        | spelling           |
+        | in capital letters |
+        | in braces          |
+        | without dashes     |
+        | after urn:uuid:    |
+
     Scenario Outline: With a run of the <owner> user, another user's request to <join> reveals nothing of it
       Given the user is the <owner> configured user
       And a completed run

@@ -435,9 +435,9 @@ Feature: Authentication at the control plane
   @reads @shares:deployment
   Rule: A different spelling of a control-plane path does not bypass authentication
     "Send header X-Api-Key with a valid API key: <API_KEY>."
-    Each GET of the interface is sent without credentials, with a slash at the end of its path, a doubled slash,
-    capital letters or a path parameter. The interface names no such path. A response fails only if it shows something
-    of the deployment.
+    Each GET of the interface is sent without credentials by paths that some servers route to the same operation, such
+    as one with dot segments after a public path. The interface names no such path. A response fails only if it shows
+    something of the deployment.
 
     Scenario Outline: Without credentials, paths with <spelling> reveal nothing of a deployment
       Given an existing deployment
@@ -445,13 +445,21 @@ Feature: Authentication at the control plane
       Then no response shows anything of the deployment
 
       Examples:
-        | spelling                |
-        | a slash at the end      |
-        | a doubled slash         |
-        | capital letters         |
-        | a path parameter        |
-        | a file extension        |
-        | percent-encoded letters |
+        | spelling                         |
+        | a slash at the end               |
+        | a doubled slash                  |
+        | a doubled slash within           |
+        | capital letters                  |
+        | a path parameter                 |
+        | a path parameter at the end      |
+        | a file extension                 |
+        | percent-encoded letters          |
+        | dot segments                     |
+        | dot segments after a public path |
+        | ids in capital letters           |
+        | ids in braces                    |
+        | ids without dashes               |
+        | ids after urn:uuid:              |
 
   @CP-AUTH-8 @should @section-5 @after:CP-AUTH-1
   @reads @shares:deployment

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -342,47 +341,4 @@ func unlike(id string) string {
 		return id + id
 	}
 	return other
-}
-
-// ownerOfRead returns the requirement that fails if a path is served to a caller who must not see the run.
-func ownerOfRead(caller, path string) string {
-	switch {
-	case caller == target.NoCredentials:
-		return "AS-AUTH-1"
-	case path == agent.ThreadsPath:
-		return "AS-AUTHZ-3"
-	}
-	return "AS-AUTHZ-1"
-}
-
-// readDisguised sends each read of a run twice: first as it is, then disguised with the headers or the spelling of the
-// scenario.
-func (w *World) readDisguised(ctx context.Context, name, how string) error {
-	who, err := w.callerNamed(ctx, name)
-	if err != nil {
-		return err
-	}
-	claim, written, err := w.target.Disguise(how, w.thread.ID, w.current.ID)
-	if err != nil {
-		return err
-	}
-	paths, err := w.server.ReadsOf(ctx, w.current)
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	for _, path := range paths {
-		plain, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, http.MethodGet, path, nil))
-		if err != nil {
-			return outcome.AsPrecondition(err)
-		}
-		request := w.target.ToAgent(w.server.Base, who, http.MethodGet, written(path), nil)
-		request.Trusted, request.Renew, request.Wrong = false, nil, true // only what the response shows is judged
-		maps.Copy(request.Header, claim)
-		a, err := w.target.Client.Do(ctx, request)
-		if err != nil {
-			return err
-		}
-		w.disguised = append(w.disguised, judge.Disguised{Answer: a, Plain: plain, Owner: ownerOfRead(name, path)})
-	}
-	return nil
 }

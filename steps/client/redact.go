@@ -291,6 +291,9 @@ func ascii(s string) string {
 func (r *Redactor) Curl(method, url string, m reports.Message, via *reports.Connection) string {
 	var b strings.Builder
 	b.WriteString("curl -sS -i")
+	if hasDotSegments(url) {
+		b.WriteString(" --path-as-is")
+	}
 	arguments, address := via.Curl(url)
 	for _, word := range arguments {
 		b.WriteString(" " + word)

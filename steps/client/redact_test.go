@@ -50,6 +50,18 @@ func TestCurl(t *testing.T) {
 		`--data-raw '{"a":"it'\''s $HOME","id":"$SHORT","secrets":[{"name":"n","value":"'"$SHORT"'"}]}' 'http://h/a?b=c&d='\''x'\''&e=$SHORT'`, line)
 }
 
+// TestCurlKeepsDotSegments checks that curl does not shorten a path.
+func TestCurlKeepsDotSegments(t *testing.T) {
+	for url, want := range map[string]string{
+		"http://h/a.b/...":       "curl -sS -i 'http://h/a.b/...'",
+		"http://h/docs/../a":     "curl -sS -i --path-as-is 'http://h/docs/../a'",
+		"http://h/docs/%2E%2e/a": "curl -sS -i --path-as-is 'http://h/docs/%2E%2e/a'",
+		"http://h/a/.":           "curl -sS -i --path-as-is 'http://h/a/.'",
+	} {
+		assert.Equal(t, want, redactor().Curl("GET", url, reports.Message{}, nil))
+	}
+}
+
 func TestWhatLooksLikeAPlaceholderIsEscaped(t *testing.T) {
 	r := redactor()
 	for sent, recorded := range map[string]string{

@@ -18,9 +18,19 @@ func invalidAddress(r exchange.Request) string {
 			size, maxAddress)
 	}
 	for segment := range strings.SplitSeq(r.Path, "/") {
-		if segment == "." || segment == ".." {
+		if !r.Dotted && (segment == "." || segment == "..") {
 			return fmt.Sprintf("not sent: the target gave %q as an id, which leads to another path", segment)
 		}
 	}
 	return ""
+}
+
+// hasDotSegments reports whether curl would shorten the path of a URL.
+func hasDotSegments(url string) bool {
+	for segment := range strings.SplitSeq(strings.ReplaceAll(strings.ToLower(url), "%2e", "."), "/") {
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
 }

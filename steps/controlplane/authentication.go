@@ -207,17 +207,20 @@ func (w *World) asForUnknown(ctx context.Context) error {
 // readsInDisguise reads a deployment with requests that a server may take for those of somebody else.
 func (w *World) readsInDisguise(ctx context.Context, how string) error {
 	d := w.Deployment
-	claim, written, err := w.target.Disguise(how, d.ID, d.First)
+	disguise, err := w.target.Disguise(how, d.ID, d.First)
 	if err != nil {
 		return err
 	}
 	for _, operation := range []string{"retrieve a deployment", "list its revisions", "retrieve a revision"} {
 		request := w.request(target.Nobody, operation, d)
-		request.Path = written(request.Path)
-		request.Wrong = true // only what the response shows is judged
-		maps.Copy(request.Header, claim)
-		if err := w.send(ctx, request); err != nil {
-			return err
+		request.Wrong, request.Dotted = true, true // only what the response shows is judged
+		maps.Copy(request.Header, disguise.Claim)
+		for _, form := range disguise.Paths(request.Path) {
+			request.Path = form
+			err := w.send(ctx, request)
+			if err != nil && !exchange.IsClosed(err) { // a gateway may close the connection
+				return err
+			}
 		}
 	}
 	return nil

@@ -38,6 +38,12 @@ func Reason(err error) string {
 	return err.Error()
 }
 
+// IsClosed reports whether the target took a request and closed the connection without a response.
+func IsClosed(err error) bool {
+	none, is := errors.AsType[*NoResponse](err)
+	return is && none.Closed
+}
+
 // Stage is a stage of sending a request.
 type Stage string
 

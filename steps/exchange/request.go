@@ -21,7 +21,9 @@ type Request struct {
 	Body    []byte // with the interface's names for neutral words
 	Timeout time.Duration
 	// Wrong means that the request breaks the contract on purpose. Any other request that does is an error of the suite.
-	Wrong  bool
+	Wrong bool
+	// Dotted means that the path may have the segments "." and "..", which no other request has.
+	Dotted bool
 	Caller Caller
 	// Waits means that the response may take as long as a run of the graph. The request does not count toward the limit
 	// of requests in flight.

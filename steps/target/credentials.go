@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // Sender names the sender of a request to the control plane as the steps do: it is one of the constants below,
@@ -180,78 +179,4 @@ func (t *Target) Sent(group string, c config.Credentials) string {
 		all = append(all, config.Variable(group+"."+each.Key)+", sent as "+each.header)
 	}
 	return strings.Join(all, ", and ")
-}
-
-// Disguise returns how to change a request so that a server may attribute it to another user, by the name that a
-// sentence uses. Either headers claim more than the credentials allow, or the path is written in another form that the
-// server may route to the same operation although its check of credentials knows only one form. The ids in the path do
-// not change.
-func (t *Target) Disguise(how string, ids ...string) (claim http.Header, written func(path string) string, err error) {
-	written = func(path string) string { return path }
-	switch how {
-	case "a slash at the end":
-		written = func(path string) string { return path + "/" }
-	case "a doubled slash":
-		written = func(path string) string { return "/" + path }
-	case "a path parameter": // in the first segment, because in another one it would be part of an id
-		written = func(path string) string {
-			first, rest, _ := strings.Cut(path[1:], "/")
-			return strings.TrimSuffix("/"+first+";x=1/"+rest, "/")
-		}
-	case "a file extension": // some servers deliver images and scripts to everybody
-		written = func(path string) string { return path + ".png" }
-	case "percent-encoded letters": // which mean the same (RFC 3986, section 6.2.2)
-		written = func(path string) string {
-			return strings.NewReplacer("threads", "thre%61ds", "deployments", "deploym%65nts").Replace(path)
-		}
-	case "capital letters":
-		written = func(path string) string {
-			path = strings.ToUpper(path)
-			for _, id := range ids {
-				path = strings.ReplaceAll(path, strings.ToUpper(id), id)
-			}
-			return path
-		}
-	default:
-		claim, err = t.claim(how)
-	}
-	return claim, written, err
-}
-
-// claim returns headers that claim more than the credentials allow, by the name that a sentence uses. Some servers
-// behind a proxy that sets such headers, or with a back door, trust them. Headers that the configuration uses are
-// removed. If none remains, the error skips the scenario.
-func (t *Target) claim(what string) (http.Header, error) {
-	user := "admin"
-	if len(t.Config.Users) > 0 {
-		user = t.Config.Users[0].Owner()
-	}
-	if what == "the API key of the control plane" {
-		who, err := t.planeCaller(planeKeyCaller)
-		return who.Header, err
-	}
-	claims := map[string]http.Header{
-		"headers that name the user": {"X-User-Id": {user}, "X-User": {user}, "X-Owner": {user}, "X-Remote-User": {user},
-			"Remote-User": {user}, "X-Forwarded-User": {user}, "X-Auth-Request-User": {user}, "X-Authenticated-User": {user}},
-		"headers that claim a studio user or an administrator": {"X-Studio-User": {"true"}, "X-Auth-Scheme": {"studio"},
-			"X-Admin": {"true"}, "X-Role": {"admin"}},
-		"headers that claim a request of this machine": {"X-Forwarded-For": {"127.0.0.1"}, "X-Real-Ip": {"127.0.0.1"},
-			"X-Internal": {"true"}},
-		"headers that override the path":     {"X-Original-Url": {"/"}, "X-Rewrite-Url": {"/"}},
-		"a header that overrides the method": {"X-Http-Method-Override": {"OPTIONS"}},
-	}
-	header, c := claims[what], t.Config
-	used := append(gatewayNames(c), c.CredentialHeaders.APIKey, c.CredentialHeaders.TenantID, c.CredentialHeaders.Bearer)
-	for _, key := range t.UserKeys() {
-		for name := range t.CallerWith(key).Header {
-			used = append(used, name)
-		}
-	}
-	for _, name := range used {
-		header.Del(name)
-	}
-	if len(header) == 0 {
-		return nil, outcome.Inapplicable("users", "the configuration uses all of these headers")
-	}
-	return header, nil
 }

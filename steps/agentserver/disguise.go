@@ -1,0 +1,66 @@
+package agentserver
+
+import (
+	"context"
+	"maps"
+	"net/http"
+
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// ownerOfRead returns the requirement that fails if a path is served to a caller who must not see the run.
+func ownerOfRead(caller, path string) string {
+	switch {
+	case caller == target.NoCredentials:
+		return "AS-AUTH-1"
+	case path == agent.ThreadsPath:
+		return "AS-AUTHZ-3"
+	}
+	return "AS-AUTHZ-1"
+}
+
+// readDisguised sends each read of a run twice: first as it is, then disguised with the headers or the spelling of the
+// scenario.
+func (w *World) readDisguised(ctx context.Context, name, how string) error {
+	who, err := w.callerNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	disguise, err := w.target.Disguise(how, w.thread.ID, w.current.ID)
+	if err != nil {
+		return err
+	}
+	paths, err := w.server.ReadsOf(ctx, w.current)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	for _, path := range paths {
+		forms := disguise.Paths(path)
+		if len(forms) == 0 {
+			continue
+		}
+		plain, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, http.MethodGet, path, nil))
+		if err != nil {
+			return outcome.AsPrecondition(err)
+		}
+		for _, form := range forms {
+			request := w.target.ToAgent(w.server.Base, who, http.MethodGet, form, nil)
+			request.Trusted, request.Renew = false, nil
+			request.Wrong, request.Dotted = true, true // only what the response shows is judged
+			maps.Copy(request.Header, disguise.Claim)
+			a, err := w.target.Client.Do(ctx, request)
+			if exchange.IsClosed(err) { // a gateway may close the connection
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			w.disguised = append(w.disguised, judge.Disguised{Answer: a, Plain: plain, Owner: ownerOfRead(name, path)})
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package target
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// Disguise is how a request changes so that a server may attribute it to another user. Either headers claim more than
+// the credentials allow, or the path is written in other forms that the server may route to the same operation although
+// its check of credentials knows only one form.
+type Disguise struct {
+	Claim   http.Header
+	written func(path string) []string
+}
+
+// Paths returns the forms of a path.
+func (d Disguise) Paths(path string) []string {
+	if d.written == nil {
+		return []string{path}
+	}
+	return slices.DeleteFunc(d.written(path), func(form string) bool { return form == path })
+}
+
+// publicPaths are paths that many servers serve without credentials.
+var publicPaths = []string{"/docs", "/ok", "/health", "/static"}
+
+// respellings are the ways to write a path, by the name that a sentence uses. The ids in the path do not change, except
+// where they are in the last segment and something follows.
+var respellings = map[string]func(path string) []string{
+	"a slash at the end":     func(path string) []string { return []string{path + "/"} },
+	"a doubled slash":        func(path string) []string { return []string{"/" + path} },
+	"a doubled slash within": func(path string) []string { return []string{afterFirst(path, "/")} },
+	"a path parameter":       func(path string) []string { return []string{afterFirst(path, ";x=1")} },
+	"a path parameter at the end": func(path string) []string {
+		return []string{path + ";x=1", path + ";x.png"}
+	},
+	"a file extension": func(path string) []string { return []string{path + ".png"} }, // images may be public
+	"percent-encoded letters": func(path string) []string { // which mean the same (RFC 3986, section 6.2.2)
+		return []string{strings.NewReplacer("threads", "thre%61ds", "deployments", "deploym%65nts").Replace(path)}
+	},
+	"dot segments": func(path string) []string { return []string{"/." + path, "/x/.." + path, path + "/."} },
+	"dot segments after a public path": func(path string) (forms []string) {
+		for _, public := range publicPaths {
+			forms = append(forms, public+"/.."+path, public+"/%2e%2e"+path, public+"/..;"+path)
+		}
+		return forms
+	},
+}
+
+// afterFirst inserts a text after the first segment of a path: in another segment it would be part of an id.
+func afterFirst(path, text string) string {
+	first, rest, hasMore := strings.Cut(path[1:], "/")
+	if !hasMore {
+		return "/" + first + text
+	}
+	return "/" + first + text + "/" + rest
+}
+
+// Disguise returns the disguise with the name that a sentence uses. ids are those in the paths. An error skips the
+// scenario.
+func (t *Target) Disguise(how string, ids ...string) (Disguise, error) {
+	if written := respellings[how]; written != nil {
+		return Disguise{written: written}, nil
+	}
+	if how == "capital letters" {
+		return Disguise{written: func(path string) []string { return []string{inCapitals(path, ids)} }}, nil
+	}
+	form, isForm := strings.CutPrefix(how, "ids ")
+	if !isForm {
+		claim, err := t.claim(how)
+		return Disguise{Claim: claim}, err
+	}
+	var replaced []string
+	for _, id := range ids {
+		if other := exchange.InForm(id, form); other != "" {
+			replaced = append(replaced, url.PathEscape(id), url.PathEscape(other))
+		}
+	}
+	if len(replaced) == 0 {
+		return Disguise{}, outcome.Inapplicable("ids with this form", "no id of the run or deployment has another form %s", form)
+	}
+	inForm := strings.NewReplacer(replaced...)
+	return Disguise{written: func(path string) []string { return []string{inForm.Replace(path)} }}, nil
+}
+
+// inCapitals returns a path in capital letters, except its ids.
+func inCapitals(path string, ids []string) string {
+	path = strings.ToUpper(path)
+	for _, id := range ids {
+		path = strings.ReplaceAll(path, strings.ToUpper(id), id)
+	}
+	return path
+}
+
+// claim returns headers that claim more than the credentials allow, by the name that a sentence uses. Some servers
+// behind a proxy that sets such headers, or with a back door, trust them. Headers that the configuration uses are
+// removed. If none remains, the error skips the scenario.
+func (t *Target) claim(what string) (http.Header, error) {
+	user := "admin"
+	if len(t.Config.Users) > 0 {
+		user = t.Config.Users[0].Owner()
+	}
+	if what == "the API key of the control plane" {
+		who, err := t.planeCaller(planeKeyCaller)
+		return who.Header, err
+	}
+	claims := map[string]http.Header{
+		"headers that name the user": {"X-User-Id": {user}, "X-User": {user}, "X-Owner": {user}, "X-Remote-User": {user},
+			"Remote-User": {user}, "X-Forwarded-User": {user}, "X-Auth-Request-User": {user}, "X-Authenticated-User": {user}},
+		"headers that claim a studio user or an administrator": {"X-Studio-User": {"true"}, "X-Auth-Scheme": {"studio"},
+			"X-Admin": {"true"}, "X-Role": {"admin"}},
+		"headers that claim a request of this machine": {"X-Forwarded-For": {"127.0.0.1"}, "X-Real-Ip": {"127.0.0.1"},
+			"X-Internal": {"true"}},
+		"headers that override the path":     {"X-Original-Url": {"/"}, "X-Rewrite-Url": {"/"}},
+		"a header that overrides the method": {"X-Http-Method-Override": {"OPTIONS"}},
+	}
+	header, c := claims[what], t.Config
+	used := append(gatewayNames(c), c.CredentialHeaders.APIKey, c.CredentialHeaders.TenantID, c.CredentialHeaders.Bearer)
+	for _, key := range t.UserKeys() {
+		for name := range t.CallerWith(key).Header {
+			used = append(used, name)
+		}
+	}
+	for _, name := range used {
+		header.Del(name)
+	}
+	if len(header) == 0 {
+		return nil, outcome.Inapplicable("users", "the configuration uses all of these headers")
+	}
+	return header, nil
+}
