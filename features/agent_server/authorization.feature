@@ -391,7 +391,8 @@ Feature: Authorization at the agent server
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
     Each GET of the interface is sent by another user and without credentials, with headers that servers behind a
-    proxy trust. Headers that the configuration names are not sent.
+    proxy trust, and with the cookies that the server has set in its responses to the user. Headers that the
+    configuration names are not sent.
 
     Scenario Outline: With <headers>, <caller> sees nothing of a user's run
       Given a completed run
@@ -419,6 +420,7 @@ Feature: Authorization at the agent server
         | a caller without credentials | headers that claim a request of this machine         |
         | a caller without credentials | headers that override the path                       |
         | a caller without credentials | a header that overrides the method                   |
+        | a caller without credentials | a cookie that the server has set                     |
 
   @AS-AUTHZ-5 @may @section-5 @after:AS-AUTH-5 @after:AS-THREAD-2
   @needs:users @needs:agent.studio_headers @writes

@@ -465,8 +465,9 @@ Feature: Authentication at the control plane
   @reads @shares:deployment
   Rule: Headers such as X-Forwarded-User do not replace credentials
     "Send header X-Api-Key with a valid API key: <API_KEY>."
-    Each GET of the interface is sent without credentials, with headers that servers behind a proxy trust. Headers
-    that the configuration names are not sent.
+    Each GET of the interface is sent without credentials, with headers that servers behind a proxy trust, and with
+    the cookies that the server has set in its responses to valid credentials. Headers that the configuration names
+    are not sent.
 
     Scenario Outline: With <headers>, a client without credentials sees nothing of a deployment
       Given an existing deployment
@@ -480,3 +481,4 @@ Feature: Authentication at the control plane
         | headers that claim a request of this machine         |
         | headers that override the path                       |
         | a header that overrides the method                   |
+        | a cookie that the server has set                     |

@@ -30,13 +30,13 @@ func (w *World) readDisguised(ctx context.Context, name, how string) error {
 	if err != nil {
 		return err
 	}
-	disguise, err := w.target.Disguise(how, w.thread.ID, w.current.ID)
-	if err != nil {
-		return err
-	}
 	paths, err := w.server.ReadsOf(ctx, w.current)
 	if err != nil {
 		return outcome.AsPrecondition(err)
+	}
+	disguise, err := w.disguise(ctx, how, paths)
+	if err != nil {
+		return err
 	}
 	for _, path := range paths {
 		forms := disguise.Paths(path)
@@ -63,4 +63,20 @@ func (w *World) readDisguised(ctx context.Context, name, how string) error {
 		}
 	}
 	return nil
+}
+
+// disguise returns the disguise with the name that a sentence uses. For cookies it first reads the paths as the user.
+func (w *World) disguise(ctx context.Context, how string, paths []string) (target.Disguise, error) {
+	if how != target.ReturnedCookie {
+		return w.target.Disguise(how, w.thread.ID, w.current.ID)
+	}
+	var served []*exchange.Response
+	for _, path := range paths {
+		a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, w.owner(), http.MethodGet, path, nil))
+		if err != nil {
+			return target.Disguise{}, outcome.AsPrecondition(err)
+		}
+		served = append(served, a)
+	}
+	return w.target.WithCookiesOf(served...)
 }

@@ -204,14 +204,33 @@ func (w *World) asForUnknown(ctx context.Context) error {
 	return judge.IsAsForUnknown(a, w.scene.Answer, known.First)
 }
 
+// reads are the operations that only read.
+var reads = []string{"retrieve a deployment", "list its revisions", "retrieve a revision"}
+
+// disguise returns the disguise with the name that a sentence uses. For cookies it first reads the deployment as the client.
+func (w *World) disguise(ctx context.Context, how string) (target.Disguise, error) {
+	if how != target.ReturnedCookie {
+		return w.target.Disguise(how, w.Deployment.ID, w.Deployment.First)
+	}
+	var served []*exchange.Response
+	for _, operation := range reads {
+		a, err := w.target.Client.Do(ctx, w.request(target.TheClient, operation, w.Deployment))
+		if err != nil {
+			return target.Disguise{}, outcome.AsPrecondition(err)
+		}
+		served = append(served, a)
+	}
+	return w.target.WithCookiesOf(served...)
+}
+
 // readsInDisguise reads a deployment with requests that a server may take for those of somebody else.
 func (w *World) readsInDisguise(ctx context.Context, how string) error {
 	d := w.Deployment
-	disguise, err := w.target.Disguise(how, d.ID, d.First)
+	disguise, err := w.disguise(ctx, how)
 	if err != nil {
 		return err
 	}
-	for _, operation := range []string{"retrieve a deployment", "list its revisions", "retrieve a revision"} {
+	for _, operation := range reads {
 		request := w.request(target.Nobody, operation, d)
 		request.Wrong, request.Dotted = true, true // only what the response shows is judged
 		maps.Copy(request.Header, disguise.Claim)

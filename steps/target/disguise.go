@@ -1,6 +1,7 @@
 package target
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -119,7 +120,16 @@ func (t *Target) claim(what string) (http.Header, error) {
 		"headers that override the path":     {"X-Original-Url": {"/"}, "X-Rewrite-Url": {"/"}},
 		"a header that overrides the method": {"X-Http-Method-Override": {"OPTIONS"}},
 	}
-	header, c := claims[what], t.Config
+	header := t.unused(claims[what])
+	if len(header) == 0 {
+		return nil, outcome.Inapplicable("users", "the configuration uses all of these headers")
+	}
+	return header, nil
+}
+
+// unused removes the headers that the configuration uses.
+func (t *Target) unused(header http.Header) http.Header {
+	c := t.Config
 	used := append(gatewayNames(c), c.CredentialHeaders.APIKey, c.CredentialHeaders.TenantID, c.CredentialHeaders.Bearer)
 	for _, key := range t.UserKeys() {
 		for name := range t.CallerWith(key).Header {
@@ -129,8 +139,31 @@ func (t *Target) claim(what string) (http.Header, error) {
 	for _, name := range used {
 		header.Del(name)
 	}
-	if len(header) == 0 {
-		return nil, outcome.Inapplicable("users", "the configuration uses all of these headers")
+	return header
+}
+
+// ReturnedCookie is the disguise with the cookies that responses to valid credentials have set. It has no other
+// credential.
+const ReturnedCookie = "a cookie that the server has set"
+
+// WithCookiesOf returns the disguise [ReturnedCookie]. The error skips the scenario if the responses set no cookie.
+func (t *Target) WithCookiesOf(responses ...*exchange.Response) (Disguise, error) {
+	values := map[string]string{}
+	for _, a := range responses {
+		for _, cookie := range (&http.Response{Header: a.Header}).Cookies() {
+			values[cookie.Name] = cookie.Value
+		}
 	}
-	return header, nil
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		pairs = append(pairs, name+"="+values[name])
+	}
+	if len(pairs) == 0 {
+		return Disguise{}, outcome.Inapplicable("cookies", "the target sets no cookie")
+	}
+	header := t.unused(http.Header{"Cookie": {strings.Join(pairs, "; ")}})
+	if len(header) == 0 {
+		return Disguise{}, outcome.Inapplicable("cookies", "the configuration uses the header Cookie")
+	}
+	return Disguise{Claim: header}, nil
 }
