@@ -319,6 +319,11 @@ Feature: Authorization at the agent server
       When the user creates a thread with metadata
       Then its metadata holds the keys that were sent
 
+    @needs:users
+    Scenario: The metadata of a new thread keeps texts that a server may escape, trim, normalize or interpret
+      When the user creates a thread with metadata of each class of text
+      Then its metadata holds these texts unchanged
+
   @AS-AUTHZ-6 @should @section-5
   @needs:users.1 @writes
   Rule: A vendor extension that serves a thread's owner returns an HTTP error to all others

@@ -3,6 +3,7 @@ package agentserver
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -33,6 +34,7 @@ func (w *World) defineOwners(r *common.Definitions) {
 		w.mark = w.target.Name("kept")
 		return w.createThread(ctx, map[string]any{markKey: w.mark})
 	})
+	r.When(`the user creates a thread with metadata of each class of text`, w.userCreatesWithTexts)
 	r.When(whileInProgress, w.joinAsOther)
 	r.Then(`the list does not hold that thread`, func() error {
 		return judge.ListLacksRefused(w.listed(), markKey, w.mark)
@@ -43,6 +45,7 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.Then(`its metadata holds the keys that were sent`, func(ctx context.Context) error {
 		return w.metadataHolds(ctx, markKey, w.mark, "the metadata")
 	})
+	r.Then(`its metadata holds these texts unchanged`, w.metadataHoldsTexts)
 	r.Then(`the response contains nothing of the run`, w.holdsNothingOfRun)
 	r.Then(`the join is refused, or returns before the end of the run`, w.joinDoesNotWait)
 	r.Then(`the join of another user's run returns an HTTP error status`, w.joinIsRefused)
@@ -209,6 +212,34 @@ func (w *World) ownerIsUser(ctx context.Context) error {
 		return nil
 	}
 	return w.metadataHolds(ctx, ownerKey, w.owner().User.Identity, "the owner")
+}
+
+// textKey returns the key of metadata with a text of [textClasses].
+func textKey(i int) string { return "text_" + strconv.Itoa(i) }
+
+// userCreatesWithTexts creates a thread whose metadata has a text of each class. The interface shows no limits, so the
+// server may refuse it.
+func (w *World) userCreatesWithTexts(ctx context.Context) error {
+	metadata := map[string]any{}
+	for i, c := range textClasses {
+		metadata[textKey(i)] = c.text
+	}
+	if err := w.createThread(ctx, metadata); err != nil {
+		return err
+	}
+	if w.thread.ID == "" && w.thread.Answer.IsRefused() {
+		return outcome.Inapplicable("such metadata", "the target refuses such metadata: %s", outcome.Seen(w.thread.Answer))
+	}
+	return nil
+}
+
+func (w *World) metadataHoldsTexts(ctx context.Context) error {
+	for i, c := range textClasses {
+		if err := w.metadataHolds(ctx, textKey(i), c.text, "the text with "+c.name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // metadataHolds reads the metadata of the new thread from the response to its creation, or else from the list.
