@@ -29,6 +29,9 @@ const explored = 2000
 // send the operation, and a requirement about all responses of a half needs that half. Scenarios about situations are
 // left out unless the fault needs one. All other servers get everything.
 func (p *prover) selection(t trial) steps.Selection {
+	if t.scenario != "" {
+		return steps.Selection{Keys: []string{t.scenario}}
+	}
 	row := t.row
 	q := p.catalogue.Find(row.Fails)
 	if p.Whole || row.Kind != proof.Fault || q == nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/agentserver"
@@ -19,6 +20,7 @@ import (
 	"github.com/agentconform/agentconform/reference/mutants"
 	"github.com/agentconform/agentconform/reports/proof"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/situations"
 )
 
 // trial is one test run against one server.
@@ -35,6 +37,8 @@ type trial struct {
 	// changed returns the number of exchanges that a mutant has changed. It is nil for other servers.
 	changed func() int64
 	other   *trial // the same mutant in the other edition, or nil
+	// scenario is the key of the only scenario that is run, or "".
+	scenario string
 }
 
 // limits are the timeouts of test runs. They are shorter than for a real target, because some faults make the suite
@@ -82,6 +86,11 @@ func (p *prover) trials() ([]trial, error) {
 	if p.Whole || slices.ContainsFunc(p.Only, func(name string) bool { return strings.HasPrefix(name, independentServer) }) {
 		all = append(all, p.proxied()...)
 	}
+	situations, err := p.situations()
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, situations...)
 	if p.All || len(p.Only) > 0 {
 		for _, m := range mutants.All() {
 			all = append(all, p.generated(m, config.Cloud))
@@ -260,6 +269,37 @@ func (p *prover) proxied() (trials []trial) {
 		trials = append(trials, t)
 	}
 	return trials
+}
+
+// situations returns the trials of mutants that break a check after an event. Each runs only the scenario about the two. The
+// gate tries a sample of them.
+func (p *prover) situations() (all []trial, err error) {
+	catalogue, err := features.Load()
+	if err != nil {
+		return nil, err
+	}
+	mutants, err := faults.Pairs()
+	if err != nil {
+		return nil, err
+	}
+	scenarios := map[[2]string]situations.Pair{}
+	for _, pair := range situations.Pairs(catalogue) {
+		scenarios[[2]string{pair.Event, pair.Check}] = pair
+	}
+	for _, m := range mutants {
+		pair, isKnown := scenarios[[2]string{m.Event, m.Check}]
+		switch {
+		case !isKnown:
+			return nil, fmt.Errorf("mutant %q: no such event or check", m.Name())
+		case pair.Reason != "", !p.Whole && len(p.Only) == 0 && !isSampled(m.Name(), oneOf):
+			continue
+		}
+		t := p.counting(proof.Row{Kind: proof.Situation, Name: m.Name(), Does: "the check fails after the event",
+			Edition: config.Cloud, Fails: pair.Requirement}, m.Row)
+		t.scenario = pair.Scenario
+		all = append(all, t)
+	}
+	return all, nil
 }
 
 // independent starts the independent server.

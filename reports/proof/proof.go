@@ -27,6 +27,8 @@ const (
 	// Proxied is a mutant of the independent server: if the fault changes an exchange, the requirement that it breaks must
 	// kill the mutant.
 	Proxied Kind = "proxied"
+	// Situation is a mutant that breaks one check after one event: the requirement that owns the check must kill it.
+	Situation Kind = "situation"
 	// GeneratedMutant is derived from the contract: any requirement must kill it, unless the interface allows the change.
 	GeneratedMutant Kind = "generated"
 )
@@ -107,7 +109,7 @@ func (r Row) Outcome() Outcome {
 		return Killed
 	case len(causes) > 0 && !slices.ContainsFunc(causes, isUndeclared):
 		return Killed
-	case r.Kind == Fault:
+	case r.Kind == Fault || r.Kind == Situation:
 		return Survived
 	case r.Changed == 0:
 		return NotReached
@@ -125,7 +127,7 @@ func (r Row) Undecided() bool {
 		return len(r.undeclared()) == 0 && r.Verdict == reports.Incomplete
 	case Fault:
 		return slices.Contains(r.Open, r.Fails) && len(r.undeclared()) == 0
-	case Proxied:
+	case Proxied, Situation:
 		return slices.Contains(r.Open, r.Fails)
 	case GeneratedMutant:
 		return r.Outcome() == Survived && r.Verdict == reports.Incomplete
@@ -159,7 +161,7 @@ func (r Row) Judge(level reports.Level, gate bool) string {
 		if r.Verdict == reports.Conformant {
 			return "reported conformant"
 		}
-	case Fault, Proxied, GeneratedMutant:
+	case Fault, Proxied, Situation, GeneratedMutant:
 		return r.judgeMutant(level, gate)
 	}
 	return ""
@@ -175,7 +177,7 @@ func (r Row) judgeMutant(level reports.Level, gate bool) string {
 		return fmt.Sprintf("it changed no exchange, but %s failed (%s)", failed, r.Shown)
 	case outcome == Killed && r.Allowed != "":
 		return fmt.Sprintf("allowed (%s), but %s failed (%s)", r.Allowed, failed, r.Shown)
-	case outcome == Survived && r.Kind != Fault:
+	case outcome == Survived && r.Kind != Fault && r.Kind != Situation:
 		return fmt.Sprintf("survived %s that it changed; blocked or inconclusive: %s",
 			reports.Count(int(r.Changed), "exchange"), list(r.Open))
 	case outcome == Survived && r.Changed == 0:
