@@ -12,10 +12,11 @@ import (
 // RefusalCase is the reason for which the authentication handler refuses a request.
 type RefusalCase string
 
-// The cases of a refusal. The keys of a PerCase have the first two names.
+// The cases of a refusal. The keys of a PerCase have the first three names.
 const (
 	Missing RefusalCase = "missing" // the request has no credentials
-	Invalid RefusalCase = "invalid" // the handler does not accept the credentials
+	Invalid RefusalCase = "invalid" // the handler does not know the credentials
+	Blocked RefusalCase = "blocked" // the handler knows the credentials, and refuses them (agent.blocked_token)
 	Either  RefusalCase = "either"  // the handler may take it for one or the other: an empty token, another scheme
 )
 
@@ -23,25 +24,36 @@ const (
 type OneOrMore[T int | string] []T
 
 // PerCase lists the values that the authentication handler may use in each case. An empty list means unknown. A file
-// contains one value or list for both cases, or a mapping with the keys missing and invalid.
+// contains one value or list for all cases, or a mapping with the keys missing, invalid and blocked.
 type PerCase[T int | string] struct {
 	Missing OneOrMore[T] `yaml:"missing"`
 	Invalid OneOrMore[T] `yaml:"invalid"`
+	Blocked OneOrMore[T] `yaml:"blocked"`
 }
 
-// Always returns the choice of a handler that uses the same values in both cases.
-func Always[T int | string](values ...T) PerCase[T] { return PerCase[T]{values, values} }
+// Always returns the choice of a handler that uses the same values in all cases.
+func Always[T int | string](values ...T) PerCase[T] { return PerCase[T]{values, values, values} }
 
-// IsZero reports whether nothing is known of either case.
-func (p PerCase[T]) IsZero() bool { return len(p.Missing) == 0 && len(p.Invalid) == 0 }
+// IsZero reports whether nothing is known of any case.
+func (p PerCase[T]) IsZero() bool {
+	return len(p.Missing) == 0 && len(p.Invalid) == 0 && len(p.Blocked) == 0
+}
 
-// For returns the values of a case. For Either they are those of both cases, or none if one of these is unknown.
+// isOne reports whether all cases have the same values.
+func (p PerCase[T]) isOne() bool {
+	return slices.Equal(p.Missing, p.Invalid) && slices.Equal(p.Missing, p.Blocked)
+}
+
+// For returns the values of a case. For Either they are those of missing and invalid credentials, or none if one of
+// these is unknown.
 func (p PerCase[T]) For(c RefusalCase) []T {
 	switch {
 	case c == Missing:
 		return p.Missing
 	case c == Invalid:
 		return p.Invalid
+	case c == Blocked:
+		return p.Blocked
 	case len(p.Missing) == 0 || len(p.Invalid) == 0:
 		return nil
 	}
@@ -61,10 +73,14 @@ func (p PerCase[T]) Words(c RefusalCase) string {
 
 // MarshalYAML returns the shortest form that a file may have.
 func (p PerCase[T]) MarshalYAML() (any, error) {
-	if slices.Equal(p.Missing, p.Invalid) {
+	if p.isOne() {
 		return p.Missing.MarshalYAML()
 	}
-	return map[RefusalCase]any{Missing: p.Missing, Invalid: p.Invalid}, nil
+	perCase := map[RefusalCase]any{Missing: p.Missing, Invalid: p.Invalid}
+	if len(p.Blocked) > 0 {
+		perCase[Blocked] = p.Blocked
+	}
+	return perCase, nil
 }
 
 // MarshalYAML returns the value if there is only one.
@@ -97,9 +113,9 @@ func listOf(n *yaml.Node) *yaml.Node {
 
 // forEachCase returns a mapping that contains the node once per case.
 func forEachCase(n *yaml.Node) *yaml.Node {
-	both := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Column: n.Column}
-	for _, c := range []RefusalCase{Missing, Invalid} {
-		both.Content = append(both.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(c)}, n)
+	all := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Column: n.Column}
+	for _, c := range []RefusalCase{Missing, Invalid, Blocked} {
+		all.Content = append(all.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: string(c)}, n)
 	}
-	return both
+	return all
 }

@@ -28,8 +28,8 @@ func formOf(t reflect.Type) form {
 		return form{"duration", `a duration above zero, such as "10s" or "5m"`, "string"}
 	case isPerCase(t):
 		each := formOf(t.Field(0).Type.Elem())
-		return form{each.name + ", list, or {missing, invalid}",
-			each.words + ", a list of them, or a mapping of missing and invalid", "object"}
+		return form{each.name + ", list, or {missing, invalid, blocked}",
+			each.words + ", a list of them, or a mapping of missing, invalid and blocked", "object"}
 	case isOneOrMore(t):
 		each := formOf(t.Elem())
 		return form{each.name + " or list", each.words + ", or a list of them", "array"}

@@ -167,6 +167,7 @@ type Agent struct {
 	Listing        string            `yaml:"listing"`         // "get", "search" or ""
 	RejectedStatus PerCase[int]      `yaml:"rejected_status"` // statuses of refusals; empty means any 4xx
 	RejectedDetail PerCase[string]   `yaml:"rejected_detail"` // details of refusals; empty means not checked
+	BlockedToken   string            `yaml:"blocked_token"`   // known to the handler, which refuses it; sent as that of users.0
 	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognized as the hosted development environment
 	// The following keys override the results of the preflight.
 	Words []string      `yaml:"words"` // words of the graph that count as understood, even if tests show otherwise

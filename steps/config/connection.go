@@ -41,6 +41,20 @@ func (u User) Header() http.Header {
 	return http.Header{"Authorization": {"Bearer " + u.Token}}
 }
 
+// WithToken returns the header of the user with another token, after the scheme, in place of each secret.
+func (u User) WithToken(token string) http.Header {
+	h := u.Header()
+	for name := range h {
+		value := h.Get(name)
+		if isPublic("users.0.headers."+name, value) {
+			continue
+		}
+		scheme := value[:strings.IndexByte(value, ' ')+1]
+		h.Set(name, scheme+token)
+	}
+	return h
+}
+
 // HeaderOf returns a header with the values of a configuration.
 func HeaderOf(values map[string]string) http.Header {
 	h := http.Header{}

@@ -231,7 +231,7 @@ func mayHoldSecret(key string) bool { return isSecret(key) || key == "proxy" }
 
 // belowTable matches the part of a key that the table of keys does not have: the case of a refusal and the index in a
 // list.
-var belowTable = regexp.MustCompile(`(\.missing|\.invalid)?(\.\d+)?$`)
+var belowTable = regexp.MustCompile(`(\.missing|\.invalid|\.blocked)?(\.\d+)?$`)
 
 // inTable returns the key under which the table has a key.
 func inTable(key string) string { return belowTable.ReplaceAllString(key, "") }

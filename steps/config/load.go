@@ -324,7 +324,7 @@ func (l *loader) set(key, text string) {
 			return
 		}
 		if isPerCase(v.Type()) || isOneOrMore(v.Type()) {
-			v.SetZero() // a mapping replaces both cases
+			v.SetZero() // a mapping replaces all cases
 		}
 		mistake := l.decode(doc.Content[0], v, key)
 		if mistake != nil {

@@ -84,7 +84,7 @@ func schemaOf(v reflect.Value, key string) map[string]any {
 	case isPerCase(t):
 		each := schemaOf(reflect.Zero(t.Field(0).Type), key)
 		perCase := map[string]any{"type": "object", "additionalProperties": false,
-			"properties": map[string]any{string(Missing): each, string(Invalid): each}}
+			"properties": map[string]any{string(Missing): each, string(Invalid): each, string(Blocked): each}}
 		return map[string]any{"anyOf": []any{each, perCase}}
 	case isOneOrMore(t):
 		each := schemaOf(reflect.Zero(t.Elem()), key)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/base64"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -74,6 +75,19 @@ func TestNearMiss(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestWithToken(t *testing.T) {
+	for _, row := range []struct {
+		user User
+		want http.Header
+	}{
+		{User{Token: "t-of-ada"}, http.Header{"Authorization": {"Bearer other"}}},
+		{User{Headers: map[string]string{"X-Session": "s-of-ada", "X-Auth-Scheme": "jwt", "Authorization": "Token t-of-ada"}},
+			http.Header{"X-Session": {"other"}, "X-Auth-Scheme": {"jwt"}, "Authorization": {"Token other"}}},
+	} {
+		assert.Equal(t, row.want, row.user.WithToken("other"))
 	}
 }
 

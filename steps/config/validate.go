@@ -41,7 +41,7 @@ func (c *Config) complete() []*Error {
 	v.secrets()
 	v.reach()
 	slices.SortStableFunc(v.problems, func(a, b *Error) int { return strings.Compare(a.Key, b.Key) })
-	isSame := func(a, b *Error) bool { return a.Key == b.Key && a.Problem == b.Problem } // in both cases of a refusal
+	isSame := func(a, b *Error) bool { return a.Key == b.Key && a.Problem == b.Problem } // in several cases of a refusal
 	return slices.CompactFunc(v.problems, isSame)
 }
 
@@ -59,13 +59,13 @@ func (v *validator) refuse(wrong bool, key, problem, remedy string) {
 
 var listIndex = regexp.MustCompile(`\.\d+$`)
 
-// reportedKey returns a key without its index in a list, and without the case of a refusal if both cases have the same
+// reportedKey returns a key without its index in a list, and without the case of a refusal if all cases have the same
 // values: then the file has them once.
 func (v *validator) reportedKey(key string) string {
 	key = listIndex.ReplaceAllString(key, "")
 	status, detail := v.Agent.RejectedStatus, v.Agent.RejectedDetail
-	isOneStatus := inside(key, "agent.rejected_status") && slices.Equal(status.Missing, status.Invalid)
-	isOneDetail := inside(key, "agent.rejected_detail") && slices.Equal(detail.Missing, detail.Invalid)
+	isOneStatus := inside(key, "agent.rejected_status") && status.isOne()
+	isOneDetail := inside(key, "agent.rejected_detail") && detail.isOne()
 	if isOneStatus || isOneDetail {
 		return inTable(key)
 	}
@@ -198,8 +198,12 @@ func (v *validator) users() {
 		v.refuse(v.SeparateCredentials && u.Token != "" && slices.Contains(own, u.Token), "separate_credentials",
 			"is true, but "+key+".token is also a credential for the control plane",
 			"use another token, or remove separate_credentials")
+		v.refuse(u.Token != "" && u.Token == v.Agent.BlockedToken, blockedKey, "is that of "+key,
+			"use a token that the authentication handler refuses")
 	}
 }
+
+const blockedKey = "agent.blocked_token"
 
 // ShortestSecret is the length in bytes below which replacing a secret wherever it occurs would spoil every report.
 const ShortestSecret = 4
@@ -222,7 +226,7 @@ func (v *validator) secrets() {
 		v.refuse(!httpguts.ValidHeaderFieldValue(value) || strings.TrimSpace(value) != value, key,
 			"has a line break, leading or trailing whitespace, or another character that is not allowed in an HTTP header",
 			"check for a copy error")
-		isBare := strings.HasSuffix(key, ".token") ||
+		isBare := strings.HasSuffix(key, ".token") || key == blockedKey ||
 			strings.HasSuffix(key, ".bearer") && v.CredentialHeaders.Bearer == "Authorization"
 		v.refuse(isBare && strings.HasPrefix(strings.ToLower(value), "bearer "), key,
 			"begins with Bearer",

@@ -235,8 +235,11 @@ func (d *discoverer) draftAgent() {
 		d.line("without credentials %q, with an unknown token %q", first, second))
 }
 
-// perCase returns one value for each case of a refusal.
+// perCase returns the values of the cases of a refusal: one for all of them if the two that were tried are equal.
 func perCase[T int | string](missing, invalid T) config.PerCase[T] {
+	if missing == invalid {
+		return config.Always(missing)
+	}
 	return config.PerCase[T]{Missing: config.OneOrMore[T]{missing}, Invalid: config.OneOrMore[T]{invalid}}
 }
 
