@@ -42,7 +42,8 @@ cd "$work"
 export LANGSMITH_TRACING=false LANGGRAPH_CLI_NO_ANALYTICS=1 DO_NOT_TRACK=1
 export CONFORMANCE_USERS=${CONFORMANCE_USERS:-'[
   {"name": "alice", "token": "alice-token", "identity": "alice", "role": "admin"},
-  {"name": "bob", "token": "bob-token", "identity": "bob", "role": "user"}]'}
+  {"name": "bob", "token": "bob-token", "identity": "bob", "role": "user"},
+  {"name": "eve", "token": "eve-token", "identity": "eve", "role": "user", "blocked": true}]'}
 
 if [ "$language" = python ]; then
   flags=(--no-browser --no-reload --host 127.0.0.1 --port "$port" --n-jobs-per-worker "$workers")

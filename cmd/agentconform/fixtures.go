@@ -69,7 +69,7 @@ func refuseOwnSource(cfg *config.Config) error {
 // fillFrom fills the keys that the configuration does not set, from the material at a place. If agent_target is set,
 // that agent server does not serve the material's graph, so the fields of users and the refusals are not filled.
 func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place) error {
-	var secrets fixtures.Secrets
+	secrets := fixtures.Secrets{BlockedToken: cfg.Agent.BlockedToken}
 	for i := range cfg.Users {
 		u := &cfg.Users[i]
 		role, _ := u.Fields["role"].(string)
@@ -112,9 +112,11 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 func setRefusals(a *config.Agent) {
 	if a.RejectedStatus.IsZero() {
 		a.RejectedStatus = config.Always(http.StatusUnauthorized)
+		a.RejectedStatus.Blocked = config.OneOrMore[int]{http.StatusForbidden}
 	}
 	if a.RejectedDetail.IsZero() {
 		a.RejectedDetail = config.Always("Invalid credentials")
+		a.RejectedDetail.Blocked = config.OneOrMore[string]{"This account is blocked"}
 	}
 }
 

@@ -53,6 +53,10 @@ func (s *Server) agentServers() http.Handler {
 			// This is the authentication handler (interface, section 5, item 2).
 			at := slices.IndexFunc(Users, func(u User) bool { return bearer(r) == u.Token })
 			if at < 0 {
+				if bearer(r) == blockedToken {
+					send(w, r, blockedStatus[s.edition], "text/plain; charset=utf-8", []byte(blockedDetail))
+					return
+				}
 				w.Header().Set("WWW-Authenticate", "Bearer")
 				send(w, r, refusedStatus[s.edition], "text/plain; charset=utf-8", []byte(refusedDetail))
 				return

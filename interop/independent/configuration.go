@@ -22,6 +22,7 @@ const (
 
 	assistantID   = "parrot"
 	refusedDetail = "the doorman does not know this token"
+	blockedDetail = "the doorman knows this token too well"
 	tenantHeader  = "X-Organization-Id"
 )
 
@@ -37,6 +38,9 @@ var voices = map[string]string{mainRef: "First voice", secondRef: "Second voice"
 
 // refusedStatus contains the status for invalid credentials at the agent server, by edition.
 var refusedStatus = map[string]int{config.Cloud: http.StatusUnauthorized, config.SelfHosted: http.StatusForbidden}
+
+// blockedStatus contains the status for the blocked token, by edition.
+var blockedStatus = map[string]int{config.Cloud: http.StatusLocked, config.SelfHosted: http.StatusForbidden}
 
 // Configure sets the keys of the configuration for a test run against both halves.
 func (s *Server) Configure(c *config.Config) error {
@@ -60,6 +64,9 @@ func (s *Server) Configure(c *config.Config) error {
 	c.Agent.StudioHeaders = map[string]string{"Authorization": "Bearer " + Users[2].Token}
 	c.AssistantID = assistantID
 	c.Agent.RejectedStatus, c.Agent.RejectedDetail = config.Always(refusedStatus[s.edition]), config.Always(refusedDetail)
+	c.Agent.BlockedToken = blockedToken
+	c.Agent.RejectedStatus.Blocked = config.OneOrMore[int]{blockedStatus[s.edition]}
+	c.Agent.RejectedDetail.Blocked = config.OneOrMore[string]{blockedDetail}
 	c.Timeouts.Request, c.Timeouts.Poll = 5*time.Second, 20*time.Second
 	c.Polling.Interval = 5 * time.Millisecond
 	return c.Complete()

@@ -150,6 +150,9 @@ var Users = []User{
 	{Token: "dev.token.cccc", Identity: "dev", Role: "builder", Studio: true},
 }
 
+// blockedToken is the token of a user who is no longer let in.
+const blockedToken = "eve.token.eeee"
+
 // bearer returns the bearer token of a request. The scheme is case-insensitive (RFC 9110, section 11.1).
 func bearer(r *http.Request) string {
 	scheme, token, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")

@@ -1,6 +1,7 @@
 // Authentication for the conformance graph: bearer tokens of known users; threads belong to the user who created them.
 //
-// CONFORMANCE_USERS is a JSON array of objects with name, token, identity and role.
+// CONFORMANCE_USERS is a JSON array of objects with name, token, identity and role, and optionally blocked, which is true for
+// a user who is refused.
 import { Auth, HTTPException, isStudioUser } from "@langchain/langgraph-sdk/auth";
 
 const USERS = JSON.parse(process.env.CONFORMANCE_USERS ?? "[]");
@@ -10,6 +11,7 @@ export const auth = new Auth()
     const [, token] = /^bearer (.+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
     const user = USERS.find((user) => token !== undefined && user.token === token);
     if (!user) throw new HTTPException(401, { message: "Invalid credentials" });
+    if (user.blocked) throw new HTTPException(403, { message: "This account is blocked" });
     // access_token is for the graph; whoami does not return it.
     return { identity: user.identity, display_name: user.name, role: user.role, access_token: token };
   })

@@ -1,6 +1,7 @@
 """Authentication for the conformance graph: bearer tokens of known users; threads belong to the user who created them.
 
-CONFORMANCE_USERS is a JSON array of objects with name, token, identity and role.
+CONFORMANCE_USERS is a JSON array of objects with name, token, identity and role, and optionally blocked, which is true for a
+user who is refused.
 """
 
 import hmac
@@ -19,6 +20,8 @@ async def authenticate(authorization: str | None):
     scheme, _, token = (authorization or "").partition(" ")
     for user in USERS:
         if scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), user["token"].encode()):
+            if user.get("blocked"):
+                raise Auth.exceptions.HTTPException(status_code=403, detail="This account is blocked")
             return {
                 "identity": user["identity"],
                 "display_name": user["name"],

@@ -62,6 +62,7 @@ func (s *Server) Close() error {
 
 // configured returns the configuration of a test run against the reference.
 func configured(r *reference.Server) map[string]any {
+	const refused = "Invalid credentials"
 	set := r.Fixtures()
 	type keys = map[string]any
 	var users []any
@@ -79,8 +80,10 @@ func configured(r *reference.Server) map[string]any {
 		"alternatives": keys{"repo_ref": set.SecondRef, "tag_ref": set.TagRef, "graph_config_path": set.AlternativeGraphConfigPath,
 			"broken_ref": set.BrokenRef, "commits": set.CommitIDs},
 		"assistant_id": set.AssistantID,
-		"agent":        keys{"studio_headers": set.StudioHeaders, "rejected_status": 401, "rejected_detail": "Invalid credentials"},
-		"users":        users,
-		"timeouts":     keys{"request": "2s", "poll": "5s", "run": "3s"},
+		"agent": keys{"studio_headers": set.StudioHeaders, "blocked_token": set.BlockedToken,
+			"rejected_status": keys{"missing": 401, "invalid": 401, "blocked": 403},
+			"rejected_detail": keys{"missing": refused, "invalid": refused, "blocked": "This account is blocked"}},
+		"users":    users,
+		"timeouts": keys{"request": "2s", "poll": "5s", "run": "3s"},
 	}
 }

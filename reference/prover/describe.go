@@ -27,8 +27,12 @@ func Describe(cfg *config.Config, server *reference.Server) {
 	cfg.Vocabulary = set.Vocabulary
 	cfg.AssistantID = set.AssistantID
 	cfg.Agent.StudioHeaders = set.StudioHeaders
-	cfg.Agent.RejectedStatus = config.Always(http.StatusUnauthorized) // see the auth handler in reference/graphs
+	// See the auth handler in reference/graphs.
+	cfg.Agent.RejectedStatus = config.Always(http.StatusUnauthorized)
+	cfg.Agent.RejectedStatus.Blocked = config.OneOrMore[int]{http.StatusForbidden}
 	cfg.Agent.RejectedDetail = config.Always("Invalid credentials")
+	cfg.Agent.RejectedDetail.Blocked = config.OneOrMore[string]{"This account is blocked"}
+	cfg.Agent.BlockedToken = set.BlockedToken
 	cfg.Users = nil
 	for _, u := range set.Users {
 		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity,
