@@ -6,7 +6,8 @@ Feature: Authentication at the agent server
 
   A conforming target may refuse with any status that the handler chose, and in any form that contains the detail of
   the handler. agent.rejected_status and agent.rejected_detail of the configuration name them, for requests without
-  credentials (missing) and with wrong ones (invalid). An empty token or another scheme counts as either case.
+  credentials (missing), with unknown ones (invalid) and with a token that the handler knows and refuses (blocked). An
+  empty token or another scheme counts as missing or invalid.
 
   Background:
     Given a deployed agent server
@@ -106,7 +107,8 @@ Feature: Authentication at the agent server
     "The handler receives the request (headers and so on), validates the caller ... Custom handler rejects credentials
     ... Status and detail chosen by the handler; 401 is the shown case"
     Wrong tokens are an unknown token, an empty token and near misses of the first user's token: one more character at
-    its end, its last character removed, its last character changed, and upper and lower case exchanged. If
+    its end, its last character removed, its last character changed, and upper and lower case exchanged. The token of
+    agent.blocked_token, such as that of a blocked account, has a status of its own if the handler chose one. If
     separate_credentials is true, the credentials of the control plane are wrong tokens too. Each is sent on its own,
     in the form that the control plane takes, to addresses that the configuration names. Status and routes are judged
     as in AS-AUTH-1.
@@ -175,6 +177,21 @@ Feature: Authentication at the agent server
         | a token in the other case               | read the state   |
         | a token in the other case               | retrieve a run   |
         | a token in the other case               | join a run       |
+
+      @needs:agent.blocked_token @writes
+      Examples: a blocked token, requests that write
+        | credentials     | operation       |
+        | a blocked token | create a thread |
+        | a blocked token | start a run     |
+
+      @needs:agent.blocked_token
+      Examples: a blocked token, requests that read
+        | credentials     | operation                                        |
+        | a blocked token | list the threads                                 |
+        | a blocked token | list the threads with the other listing endpoint |
+        | a blocked token | retrieve a run                                   |
+        | a blocked token | join a run                                       |
+        | a blocked token | read the state                                   |
 
       @needs:separate_credentials @needs:credentials.api_key @writes
       Examples: credentials of the control plane, API key, requests that write
@@ -268,6 +285,11 @@ Feature: Authentication at the agent server
         | caller                         |
         | a caller without credentials   |
         | a caller with an unknown token |
+
+      @needs:agent.blocked_token
+      Examples: a blocked token
+        | caller                        |
+        | a caller with a blocked token |
 
   @AS-AUTH-4 @must @section-5 @slow
   @needs:users @writes

@@ -170,11 +170,14 @@ func requireRefused(a *exchange.Response) error {
 	return nil
 }
 
-// refusalCase returns the case of agent.rejected_status for the caller: missing credentials, invalid ones, or either.
+// refusalCase returns the case of agent.rejected_status for the caller: missing credentials, invalid ones, either of
+// them, or blocked ones.
 func refusalCase(caller string) config.RefusalCase {
 	switch {
 	case caller == target.NoCredentials:
 		return config.Missing
+	case caller == target.BlockedToken:
+		return config.Blocked
 	case target.MayLackCredentials(caller):
 		return config.Either
 	}

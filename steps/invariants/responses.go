@@ -90,8 +90,11 @@ func (r *refusals) check(t *tally, s *seen) {
 		return
 	}
 	c := config.Invalid
-	if s.Caller.Name == target.NoCredentials {
+	switch s.Caller.Name {
+	case target.NoCredentials:
 		c = config.Missing
+	case target.BlockedToken:
+		c = config.Blocked
 	}
 	statuses, details := r.status.For(c), r.detail.For(c)
 	hasDetail := func(detail string) bool {

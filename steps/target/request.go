@@ -189,6 +189,9 @@ func (t *Target) ToAgent(base string, who Caller, method, path string, body any)
 	r := exchange.Request{Side: spec.AgentServer, Base: base, Method: method, Path: path, Header: credentials(),
 		Trusted: who.User != nil || who.name == TheUser}
 	r.Caller = sender(r.Header, who.Key, who.name == UnknownToken)
+	if who.name == BlockedToken {
+		r.Caller = exchange.Caller{Name: BlockedToken, Invalid: true}
+	}
 	return t.request(r, body, credentials)
 }
 
@@ -258,8 +261,8 @@ func (t *Target) Rejects(side spec.Side, status int) bool {
 		return true
 	}
 	chosen := t.Config.Agent.RejectedStatus
-	isChosen := slices.Contains(chosen.Missing, status) || slices.Contains(chosen.Invalid, status)
-	return side == spec.AgentServer && isChosen
+	all := slices.Concat(chosen.Missing, chosen.Invalid, chosen.Blocked)
+	return side == spec.AgentServer && slices.Contains(all, status)
 }
 
 // UnknownID returns an id that does not exist.

@@ -31,6 +31,7 @@ const (
 	studioUser        = "a studio user"
 	NoCredentials     = "a caller without credentials"
 	UnknownToken      = "a caller with an unknown token"
+	BlockedToken      = "a caller with a blocked token"
 	emptyTokenCaller  = "a caller with an empty token"
 	otherSchemeCaller = "a caller with another scheme"
 	planeKeyCaller    = "a caller with the API key of the control plane"
@@ -96,6 +97,8 @@ func (t *Target) Caller(name string) (Caller, error) {
 	mistake, isNearMiss := tokenMistakes[name]
 	needsNoCredentials := key == "" && planeSchemes[name] == "" && !isNearMiss
 	switch {
+	case name == BlockedToken && t.Config.Agent.BlockedToken == "":
+		return Caller{}, outcome.Needs("agent.blocked_token")
 	case needsNoCredentials && (t.AgentRefusal() != 0 || len(t.Config.Users) > 0):
 		return t.wrongCaller(name), nil
 	case len(t.Config.Users) == 0:
@@ -145,11 +148,14 @@ func (t *Target) takesPlaneCredentials(base string) bool {
 // UnknownCaller returns a caller with a token that no target accepts.
 func (t *Target) UnknownCaller() Caller { return t.wrongCaller(UnknownToken) }
 
-// wrongCaller returns a caller with invalid credentials, in the form of the first user's, or as a bearer token.
+// wrongCaller returns a caller without valid credentials, in the form of the first user's, or as a bearer token.
 func (t *Target) wrongCaller(name string) Caller {
 	u := config.User{Token: wrongToken}
 	if len(t.Config.Users) > 0 {
 		u = t.present().Users[0]
+	}
+	if name == BlockedToken {
+		return Caller{name: name, Header: u.WithToken(t.present().Agent.BlockedToken)}
 	}
 	return Caller{name: name, Header: wrongHeader(u, name)}
 }
