@@ -140,13 +140,25 @@ type Alternatives struct {
 	Commits         map[string]string `yaml:"commits"`           // commit id by ref
 }
 
-// User is an end user of the agent server. The first creates the data, the second must not see it.
+// User is an end user of the agent server. The first creates the data, the second must not see it. A third may have the
+// identity of the first in another team.
 type User struct {
 	Name     string            `yaml:"name"`
 	Token    string            `yaml:"token"`    // sent as Authorization: Bearer, unless Headers is set
 	Headers  map[string]string `yaml:"headers"`  // sent instead of the token
 	Identity string            `yaml:"identity"` // the identity that the handler returns; empty: unknown
 	Fields   map[string]any    `yaml:"fields"`   // custom fields that the handler adds to the user
+	// SameIdentity means that the handler returns the identity of the first user, and another value of TeamField.
+	SameIdentity bool `yaml:"same_identity"`
+}
+
+// TeamField is the custom field that is part of the filter of the authorization handler, if the user has it.
+const TeamField = "team"
+
+// Team returns the team of the user, or "" if none is configured.
+func (u *User) Team() string {
+	team, _ := u.Fields[TeamField].(string)
+	return team
 }
 
 // Owner returns the probable identity of the user: the configured identity, or else the name.
@@ -231,6 +243,16 @@ func (c *Config) Addresses() []string {
 
 // HasCredentials reports whether a credential for the control plane is configured.
 func (c *Config) HasCredentials() bool { return c.Credentials != (Credentials{}) }
+
+// JudgedUsers returns the users that a test run sends requests as: the first two, and the third if it has the identity of
+// the first.
+func (c *Config) JudgedUsers() []User {
+	n := min(2, len(c.Users))
+	if len(c.Users) > 2 && c.Users[2].SameIdentity {
+		n = 3
+	}
+	return c.Users[:n]
+}
 
 // CredentialOf returns the key of the credential of a user, and its name in a remedy: the variable of the token, or the
 // key of the headers.

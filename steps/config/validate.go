@@ -146,9 +146,9 @@ func (v *validator) fixtures() {
 			"set it in place of headers, or remove fixtures")
 		for name, value := range u.Fields {
 			_, isString := value.(string)
-			v.refuse(name != "role" || !isString, key+".fields."+name,
+			v.refuse(name != "role" && name != TeamField || !isString, key+".fields."+name,
 				"is not a field that the graph of fixtures adds to a user",
-				"remove it, and use role with a string")
+				"remove it, and use role and team with strings")
 		}
 	}
 }
@@ -178,6 +178,7 @@ func (v *validator) deployments() {
 }
 
 // users checks that each user has credentials, and a name, a token and an identity of which no other user has the same.
+// The third user may have the identity of the first in another team.
 func (v *validator) users() {
 	const other = ": the second must not see the data of the first"
 	own := []string{v.Credentials.APIKey, v.Credentials.TenantID, v.Credentials.Bearer}
@@ -186,13 +187,15 @@ func (v *validator) users() {
 		u.Name = cmp.Or(u.Name, key)
 		hasCredentials := u.Token != "" || len(u.Headers) > 0
 		v.refuse(!hasCredentials, key+".token", "is missing", "set "+Variable(key+".token")+", or headers for another scheme")
+		v.sameIdentity(i)
 		isTaken := slices.ContainsFunc(v.Users[:i], func(before User) bool { return before.Name == u.Name })
 		v.refuse(isTaken, key+".name", "is used twice", "give each user a different name")
 		for j, before := range v.Users[:i] {
 			isSame := hasCredentials && u.Token == before.Token && maps.Equal(u.Headers, before.Headers)
 			problem := fmt.Sprintf("is that of users.%d", j)
 			v.refuse(isSame, key+".token", problem, "use the token of another user"+other)
-			v.refuse(!isSame && u.Identity != "" && u.Identity == before.Identity, key+".identity", problem,
+			isOwn := !isSame && !u.SameIdentity && u.Identity != ""
+			v.refuse(isOwn && u.Identity == before.Identity, key+".identity", problem,
 				"use another user"+other)
 		}
 		v.refuse(v.SeparateCredentials && u.Token != "" && slices.Contains(own, u.Token), "separate_credentials",
@@ -201,6 +204,25 @@ func (v *validator) users() {
 		v.refuse(u.Token != "" && u.Token == v.Agent.BlockedToken, blockedKey, "is that of "+key,
 			"use a token that the authentication handler refuses")
 	}
+}
+
+// sameIdentity sets the identity of a user with same_identity to that of the first user, and checks their teams.
+func (v *validator) sameIdentity(i int) {
+	u, key := &v.Users[i], fmt.Sprintf("users.%d", i)
+	switch {
+	case !u.SameIdentity:
+		return
+	case i != 2:
+		v.refuse(true, key+".same_identity", "is true, which is for users.2 only", "make it the third user")
+		return
+	}
+	first := &v.Users[0]
+	v.refuse(u.Identity != "" && u.Identity != first.Identity, key+".identity", "is not that of users.0",
+		"remove it, or remove same_identity")
+	u.Identity = first.Identity
+	const remedy = "set it to the team that the authentication handler returns for this user"
+	v.refuse(first.Team() == "", "users.0.fields.team", "is missing, and users.2.same_identity is true", remedy)
+	v.refuse(u.Team() == "" || u.Team() == first.Team(), key+".fields.team", "is missing, or the team of users.0", remedy)
 }
 
 const blockedKey = "agent.blocked_token"

@@ -193,6 +193,12 @@ func (d *discoverer) draftUsers() {
 		if u.Identity != "" {
 			shown["identity"] = u.Identity
 		}
+		if len(u.Fields) > 0 {
+			shown["fields"] = u.Fields
+		}
+		if u.SameIdentity {
+			shown["same_identity"] = true
+		}
 		all = append(all, shown)
 		named = append(named, config.Variable(fmt.Sprintf("users.%d.token", i)))
 	}

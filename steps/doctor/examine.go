@@ -161,11 +161,11 @@ func (x *examiner) examineExisting(ctx context.Context) {
 		reports.Count(len(found[0].Revisions), "revision")), "")
 }
 
-// listProbes returns requests for the threads: as each of the first two users, then without credentials and with an
+// listProbes returns requests for the threads: as each user that a test run uses, then without credentials and with an
 // unknown token.
 func (x *examiner) listProbes(search bool) (all []*probe) {
 	users := x.target.UserKeys()
-	for _, key := range users[:min(2, len(x.target.Config.Users))] {
+	for _, key := range users[:len(x.target.Config.JudgedUsers())] {
 		all = append(all, x.listProbe(x.target.CallerWith(key), search))
 	}
 	return append(all, x.listProbe(target.Caller{}, search), x.listProbe(x.target.UnknownCaller(), search))

@@ -185,7 +185,10 @@ var untrue = map[string]string{
 
 // hints has texts that follow a missing key.
 var hints = map[string]string{
-	"users.1": " (add a second user under users)", "alternatives.commits": " with the commit id of each ref",
+	"users.1":               " (add a second user under users)",
+	"users.2.same_identity": " (add a third user with the identity of the first in another team)",
+	"agent.blocked_token":   " (a token that the authentication handler knows and refuses)",
+	"alternatives.commits":  " with the commit id of each ref",
 }
 
 // needsKey returns the skip of a scenario that needs a key, or nil if the configuration has it. A key may have a value:

@@ -113,7 +113,7 @@ func rejection(t *target.Target, side spec.Side, status int) (keys []string, why
 		return []string{"users"}, fmt.Sprintf(format, agentServer, "callers without credentials", status, "users")
 	}
 	var remedies []string
-	for i := range min(2, len(c.Users)) {
+	for i := range c.JudgedUsers() {
 		key, remedy := c.CredentialOf(i)
 		keys = append(keys, key)
 		remedies = append(remedies, remedy)
