@@ -202,6 +202,7 @@ type person struct {
 	credentials []string // in each spelling in which a secret is found
 	header      string   // all header values that the user sends
 	identity    string
+	team        string // "" if it is unknown
 }
 
 // personsOf returns the users of the configuration, without studio users.
@@ -213,7 +214,7 @@ func personsOf(t *target.Target) []person {
 		if c.User == nil { // such as a studio user
 			continue
 		}
-		p := person{key: key, identity: c.User.Identity, header: fmt.Sprint(c.Header)}
+		p := person{key: key, identity: c.User.Identity, team: c.User.Team(), header: fmt.Sprint(c.Header)}
 		for secret, name := range secrets {
 			isOwn := strings.HasPrefix(name, "$"+config.Variable(key)+"_")
 			if isOwn && len(secret) >= longEnough && !slices.Contains(common, secret) {
@@ -231,14 +232,21 @@ func showsIdentity(key string) bool {
 	return slices.Contains([]string{"owner", "identity", "user"}, key) || strings.HasSuffix(key, "user_id")
 }
 
-// checkPersons judges that a response shows no credentials and no identity of another user than the caller.
+// owns reports whether an object in a response names the person as owner, in their team.
+func (p person) owns(object gjson.Result) bool {
+	return object.Get("owner").String() == p.identity && object.Get(config.TeamField).String() == p.team
+}
+
+// checkPersons judges that a response shows no credentials and no identity of another user than the caller. For a user
+// with the identity of the caller, it is the identity together with the team.
 func (r *isolation) checkPersons(t *tally, s *seen) {
-	ownHeader := ""
+	var own person
 	for _, p := range r.known {
 		if p.key == s.Caller.Name {
-			ownHeader = p.header
+			own = p
 		}
 	}
+	var identities []string // that were judged: two users may have the same
 	for _, p := range r.known {
 		if p.key == s.Caller.Name {
 			continue
@@ -247,18 +255,36 @@ func (r *isolation) checkPersons(t *tally, s *seen) {
 			t.judged++
 		}
 		for _, secret := range p.credentials {
-			isOwn := requestContains(s, secret) || strings.Contains(ownHeader, secret)
+			isOwn := requestContains(s, secret) || strings.Contains(own.header, secret)
 			if strings.Contains(s.Answer, secret) && !isOwn {
 				r.leaked(t, s, credentialsOf, p.key, secret)
 				break
 			}
 		}
-		if p.identity == "" || r.hasSent(s, p.identity) {
+		if p.identity != "" && p.identity == own.identity {
+			r.checkTeam(t, s, p, own)
 			continue
 		}
+		if p.identity == "" || slices.Contains(identities, p.identity) || r.hasSent(s, p.identity) {
+			continue
+		}
+		identities = append(identities, p.identity)
 		isShown := len(p.identity) >= longEnough && strings.Contains(s.Answer, p.identity)
 		if isShown || slices.Contains(valuesAt(s.response, showsIdentity), p.identity) {
 			r.leaked(t, s, "the identity", p.key, p.identity)
+		}
+	}
+}
+
+// checkTeam judges that a response to a user shows nothing that belongs to a person with the same identity in another
+// team.
+func (r *isolation) checkTeam(t *tally, s *seen, p, own person) {
+	if p.team == "" || p.team == own.team {
+		return
+	}
+	for _, object := range exchange.Values(s.response) {
+		if object.IsObject() && p.owns(object) {
+			r.leaked(t, s, "the owner and team", p.key, p.team)
 		}
 	}
 }

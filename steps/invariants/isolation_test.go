@@ -92,3 +92,46 @@ func TestSharedHeaderIsNotASecret(t *testing.T) {
 		assert.Equal(t, leaks, o != nil && o.Verdict == reports.Failed, "%s: %v", response, o)
 	}
 }
+
+// TestUsersOfOneIdentity has a third user with the identity of the first, in another team.
+func TestUsersOfOneIdentity(t *testing.T) {
+	for name, row := range map[string]struct {
+		caller, response string
+		leaks            bool
+	}{
+		"own thread of the first":           {"users.0", `[{"thread_id":"1","metadata":{"owner":"ada","team":"north"}}]`, false},
+		"own thread of the third":           {"users.2", `[{"thread_id":"3","metadata":{"owner":"ada","team":"south"}}]`, false},
+		"an owner without a team":           {"users.2", `{"metadata":{"owner":"ada"}}`, false},
+		"the team of another owner":         {"users.0", `{"metadata":{"owner":"bea","team":"south"}}`, false},
+		"a thread of the third":             {"users.0", `[{"thread_id":"3","metadata":{"owner":"ada","team":"south"}}]`, true},
+		"only the metadata of the third":    {"users.0", `{"metadata":{"owner":"ada","team":"south"}}`, true},
+		"only the metadata of the first":    {"users.2", `{"metadata":{"owner":"ada","team":"north"}}`, true},
+		"the identity of two for a second":  {"users.1", `{"metadata":{"owner":"ada"}}`, true},
+		"a thread id of the third":          {"users.0", `[{"thread_id":"3"}]`, true},
+		"own thread id of the second":       {"users.1", `[{"thread_id":"2","metadata":{"owner":"bob","team":"north"}}]`, false},
+		"the token of the first":            {"users.2", `{"x":"token-of-ada"}`, true},
+		"the token of the third, to itself": {"users.2", `{"x":"token-of-ann"}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t, func(c *config.Config) {
+				c.Users = append(c.Users, config.User{Token: "token-of-ann", SameIdentity: true})
+				for i, team := range []string{"north", "north", "south"} {
+					c.Users[i].Fields = map[string]any{config.TeamField: team}
+				}
+			})
+			for i, id := range []string{"1", "2", "3"} {
+				who := h.target.CallerWith(h.target.UserKeys()[i])
+				h.agent(who, "POST", "/threads", `{}`, 200, `{"thread_id":"`+id+`"}`)
+			}
+			h.agent(h.target.CallerWith(row.caller), "GET", "/threads", "", 200, row.response)
+			_, o := h.judged(apart)
+			require.Equal(t, row.leaks, o != nil && o.Verdict == reports.Failed, "%v", o)
+			if o == nil {
+				return
+			}
+			for _, v := range o.Violations {
+				assert.Equal(t, 1, v.Count)
+			}
+		})
+	}
+}
