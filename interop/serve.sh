@@ -41,8 +41,9 @@ cd "$work"
 
 export LANGSMITH_TRACING=false LANGGRAPH_CLI_NO_ANALYTICS=1 DO_NOT_TRACK=1
 export CONFORMANCE_USERS=${CONFORMANCE_USERS:-'[
-  {"name": "alice", "token": "alice-token", "identity": "alice", "role": "admin"},
+  {"name": "alice", "token": "alice-token", "identity": "alice", "role": "admin", "team": "north"},
   {"name": "bob", "token": "bob-token", "identity": "bob", "role": "user"},
+  {"name": "alice of the south", "token": "south-token", "identity": "alice", "role": "user", "team": "south"},
   {"name": "eve", "token": "eve-token", "identity": "eve", "role": "user", "blocked": true}]'}
 
 if [ "$language" = python ]; then

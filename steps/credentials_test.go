@@ -1,6 +1,7 @@
 package steps_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,9 +29,11 @@ func TestWrongCredentialsFailNothing(t *testing.T) {
 			"CP-CONTRACT-create-deployment", "CP-GET-2", nil},
 		"the users": {func(c *config.Config, s *independent.Server) {
 			c.AgentTarget = s.AgentURL
-			c.Users[0].Token, c.Users[1].Token = "a-wrong-token", "another-one"
-		}, "the agent server refuses users.0.token and users.1.token (status 401); set AGENTCONFORM_USERS_0_TOKEN and " +
-			"AGENTCONFORM_USERS_1_TOKEN",
+			for i := range c.Users {
+				c.Users[i].Token = fmt.Sprintf("a-wrong-token-%d", i)
+			}
+		}, "the agent server refuses users.0.token and users.1.token and users.2.token (status 401); set " +
+			"AGENTCONFORM_USERS_0_TOKEN and AGENTCONFORM_USERS_1_TOKEN and AGENTCONFORM_USERS_2_TOKEN",
 			"CP-CREATE-1", "AS-RUN-1", []string{"AS-*", "E2E-*", "CP-CREATE-1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

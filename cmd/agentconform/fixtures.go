@@ -74,14 +74,21 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 		u := &cfg.Users[i]
 		role, _ := u.Fields["role"].(string)
 		role = cmp.Or(role, fmt.Sprintf("role-%d", i+1))
+		team := u.Team()
 		if cfg.AgentTarget == "" {
 			u.Identity = u.Owner()
-			u.Fields = map[string]any{"role": role} // no other field is accepted
+			if u.SameIdentity {
+				u.Identity = cfg.Users[0].Identity
+			}
+			u.Fields = map[string]any{"role": role} // no other field than team is accepted
+			if team != "" {
+				u.Fields[config.TeamField] = team
+			}
 		}
 		if u.Token == "" { // allowed only if agent_target is set
 			continue
 		}
-		secrets.Users = append(secrets.Users, fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Owner(), Role: role})
+		secrets.Users = append(secrets.Users, fixtures.User{Name: u.Name, Token: u.Token, Identity: u.Owner(), Role: role, Team: team})
 	}
 	edition := cmp.Or(cfg.Edition, config.Cloud)
 	if cfg.Edition == "" && cfg.Source() == config.ExternalContainer {

@@ -114,6 +114,9 @@ func (c *call) own() object {
 	if c.user.Studio {
 		return object{}
 	}
+	if c.user.Team != "" {
+		return object{"owner": c.user.Identity, "team": c.user.Team}
+	}
 	return object{"owner": c.user.Identity}
 }
 
@@ -362,6 +365,9 @@ func parrot(r *run, voice string, write func(kind, content string)) string {
 	}
 	if has("whoami") {
 		user := object{"identity": r.user.Identity, "role": r.user.Role, "is_studio_user": r.user.Studio}
+		if r.user.Team != "" {
+			user["team"] = r.user.Team
+		}
 		shown, _ := json.MarshalIndent(user, "", "  ")
 		said = string(shown)
 	}

@@ -57,10 +57,14 @@ func (s *Server) Configure(c *config.Config) error {
 		c.Create.Body, c.Create.Refused = ofImage, ofGit
 		c.Alternatives = config.Alternatives{ImageURI: image + "2", BrokenImageURI: image + "broken"}
 	}
-	for _, u := range Users[:2] {
+	for _, u := range []User{Users[0], Users[1], Users[3]} {
 		fields := map[string]any{"role": u.Role}
-		c.Users = append(c.Users, config.User{Name: u.Identity, Identity: u.Identity, Token: u.Token, Fields: fields})
+		if u.Team != "" {
+			fields["team"] = u.Team
+		}
+		c.Users = append(c.Users, config.User{Name: strings.TrimSpace(u.Identity + " " + u.Team), Identity: u.Identity, Token: u.Token, Fields: fields})
 	}
+	c.Users[2].SameIdentity = true
 	c.Agent.StudioHeaders = map[string]string{"Authorization": "Bearer " + Users[2].Token}
 	c.AssistantID = assistantID
 	c.Agent.RejectedStatus, c.Agent.RejectedDetail = config.Always(refusedStatus[s.edition]), config.Always(refusedDetail)

@@ -140,14 +140,16 @@ func tenantOf(r *http.Request) string {
 // User is a user of the agent servers (interface, section 2).
 type User struct {
 	Token, Identity, Role string
-	Studio                bool // of the visual development environment, for which there is no filter (section 5, item 7)
+	Team                  string // also restricts access
+	Studio                bool   // of the visual development environment, for which there is no filter (section 5, item 7)
 }
 
-// Users contains two regular users and a studio user.
+// Users contains two regular users, a studio user, and one with the identity of the first in another team.
 var Users = []User{
-	{Token: "ada.token.aaaa", Identity: "ada@example.org", Role: "alto"},
+	{Token: "ada.token.aaaa", Identity: "ada@example.org", Role: "alto", Team: "choir/1"},
 	{Token: "bob.token.bbbb", Identity: "bob#2", Role: "bass"},
 	{Token: "dev.token.cccc", Identity: "dev", Role: "builder", Studio: true},
+	{Token: "ada.token.dddd", Identity: "ada@example.org", Role: "alto", Team: "choir/2"},
 }
 
 // blockedToken is the token of a user who is no longer let in.

@@ -1,7 +1,7 @@
 """Authentication for the conformance graph: bearer tokens of known users; threads belong to the user who created them.
 
-CONFORMANCE_USERS is a JSON array of objects with name, token, identity and role, and optionally blocked, which is true for a
-user who is refused.
+CONFORMANCE_USERS is a JSON array of objects with name, token, identity and role. Optional are team, a custom field that also
+restricts access to threads, and blocked, which is true for a user who is refused.
 """
 
 import hmac
@@ -27,8 +27,16 @@ async def authenticate(authorization: str | None):
                 "display_name": user["name"],
                 "role": user["role"],
                 "access_token": token,  # for the graph; whoami does not return it
+                **({"team": user["team"]} if "team" in user else {}),
             }
     raise Auth.exceptions.HTTPException(status_code=401, detail="Invalid credentials")
+
+
+def own(user):
+    """The filter of a user: two users may have the same identity in different teams."""
+    if "team" in user:
+        return {"owner": user.identity, "team": user["team"]}
+    return {"owner": user.identity}
 
 
 @auth.on.threads
@@ -40,11 +48,11 @@ async def owned(ctx: Auth.types.AuthContext, value: dict):
     """
     if is_studio_user(ctx.user):
         return {}
-    return {"owner": ctx.user.identity}
+    return own(ctx.user)
 
 
 @auth.on.threads.create
 async def create(ctx: Auth.types.AuthContext, value: dict):
     """A new thread stores its owner. The server reads the metadata from this dict: change it, do not replace it."""
-    value.setdefault("metadata", {})["owner"] = ctx.user.identity
-    return {"owner": ctx.user.identity}
+    value.setdefault("metadata", {}).update(own(ctx.user))
+    return own(ctx.user)

@@ -66,8 +66,9 @@ func configured(r *reference.Server) map[string]any {
 	set := r.Fixtures()
 	type keys = map[string]any
 	var users []any
-	for _, u := range set.Users {
-		users = append(users, keys{"name": u.Name, "token": u.Token, "identity": u.Identity, "fields": u.CustomFields()})
+	for i, u := range set.Users {
+		users = append(users, keys{"name": u.Name, "token": u.Token, "identity": u.Identity, "fields": u.CustomFields(),
+			"same_identity": i > 0 && u.Identity == set.Users[0].Identity})
 	}
 	return keys{
 		"target":               r.ControlPlaneURL(),

@@ -34,8 +34,8 @@ func Describe(cfg *config.Config, server *reference.Server) {
 	cfg.Agent.RejectedDetail.Blocked = config.OneOrMore[string]{"This account is blocked"}
 	cfg.Agent.BlockedToken = set.BlockedToken
 	cfg.Users = nil
-	for _, u := range set.Users {
+	for i, u := range set.Users {
 		cfg.Users = append(cfg.Users, config.User{Name: u.Name, Token: u.Token, Identity: u.Identity,
-			Fields: u.CustomFields()})
+			Fields: u.CustomFields(), SameIdentity: i > 0 && u.Identity == set.Users[0].Identity})
 	}
 }
