@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -67,6 +68,32 @@ func TestFixturesAreEnough(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFixturesKnowTheOptionalUsers judges a third user with the identity of the first and a blocked token.
+func TestFixturesKnowTheOptionalUsers(t *testing.T) {
+	t.Parallel()
+	c := withFixtures(t, config.Cloud)
+	c.Users[0].Fields = map[string]any{config.TeamField: "north"}
+	c.Users = append(c.Users, config.User{Name: "carol", Token: "the-token-of-carol", SameIdentity: true,
+		Fields: map[string]any{config.TeamField: "south"}})
+	c.Agent.BlockedToken = "the-token-of-eve"
+	require.NoError(t, c.Complete())
+	served := serveFor(t, c)
+	o := options(t, c, "AS-AUTHZ-1", "AS-AUTHZ-2", "AS-AUTHZ-3", "AS-AUTH-2", "AS-AUTH-3")
+	o.Fixtures = served
+	r := run(t, o)
+	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
+	optional := 0
+	for _, q := range r.Requirements {
+		for _, s := range q.Scenarios {
+			if strings.Contains(s.Name, "same identity") || strings.Contains(s.Name, "blocked token") {
+				assert.Equal(t, reports.Passed, s.Verdict, "%s: %s", s.Name, s.Reason)
+				optional++
+			}
+		}
+	}
+	assert.Positive(t, optional)
 }
 
 // TestFixturesThatTheBuilderCannotReach checks that the finding and all blocked requirements name the key.

@@ -4,6 +4,9 @@ Feature: Authorization at the agent server
   Authorization handlers return a filter that restricts access, typically to the owner of a thread. The filter is
   merged into the metadata of a new object.
 
+  The handler may return other filters than the owner. Two users may have the same identity in different teams
+  (users.2.same_identity); the filter of the handler has the owner and the team, so each sees only their own threads.
+
   A conforming target may return 403 or 404, or another 4xx, for another user's thread; return 4xx for a filter.
 
   Background:
@@ -97,6 +100,36 @@ Feature: Authorization at the agent server
         | second | join a run                               |
         | second | join the run under a thread of their own |
 
+    @needs:users.2.same_identity
+    Scenario Outline: With a run of the <owner> user, the request of one with the same identity to <operation> returns an HTTP error
+      Given the user is the <owner> configured user, and the other user has the same identity
+      And a completed run
+      When the other user tries to <operation>
+      Then the request returns an HTTP error status
+
+      Examples:
+        | owner  | operation                                    |
+        | first  | read the state                               |
+        | first  | retrieve a run                               |
+        | first  | retrieve the run under a thread of their own |
+        | third  | read the state                               |
+        | third  | retrieve a run                               |
+        | third  | retrieve the run under a thread of their own |
+
+    @needs:users.2.same_identity
+    Scenario Outline: With a run of the <owner> user, the request of one with the same identity to <join> reveals nothing of it
+      Given the user is the <owner> configured user, and the other user has the same identity
+      And a completed run
+      When the other user tries to <join>
+      Then the response contains nothing of the run
+
+      Examples:
+        | owner  | join                                     |
+        | first  | join a run                               |
+        | first  | join the run under a thread of their own |
+        | third  | join a run                               |
+        | third  | join the run under a thread of their own |
+
     @situation
     Scenario Outline: Another user cannot read a thread on which <event>
       Given a thread on which <event>
@@ -176,6 +209,20 @@ Feature: Authorization at the agent server
         | owner  |
         | first  |
         | second |
+
+    @needs:users.2.same_identity
+    Scenario Outline: The request of a user with the same identity to start <run> on a thread of the <owner> user returns an HTTP error
+      Given the user is the <owner> configured user, and the other user has the same identity
+      And a completed run on a new thread
+      When the other user tries to start <run>
+      Then the request returns an HTTP error status
+
+      Examples:
+        | owner  | run                 |
+        | first  | a run               |
+        | first  | a run with rollback |
+        | third  | a run               |
+        | third  | a run with rollback |
 
     @situation
     Scenario Outline: Another user cannot start a run on a thread on which <event>
@@ -265,6 +312,47 @@ Feature: Authorization at the agent server
       Examples:
         | owner  |
         | second |
+
+    @needs:users.2.same_identity
+    Scenario Outline: A list with <filter> returns no threads of the <owner> user to one with the same identity
+      Given the user is the <owner> configured user, and the other user has the same identity
+      And a thread of each of two users
+      When the other user lists the threads with <filter>
+      Then the list holds no thread of the user
+      And the list holds the thread of the other user
+
+      Examples:
+        | owner  | filter                          |
+        | first  | no filter                       |
+        | first  | metadata that both threads have |
+        | first  | the ids of both threads         |
+        | third  | no filter                       |
+        | third  | metadata that both threads have |
+        | third  | the ids of both threads         |
+
+    @needs:users.2.same_identity
+    Scenario Outline: The other listing endpoint returns no threads of the <owner> user to one with the same identity
+      Given the user is the <owner> configured user, and the other user has the same identity
+      And a thread of each of two users
+      When the other user lists the threads with the other listing endpoint
+      Then the list holds no thread of the user
+
+      Examples:
+        | owner  |
+        | first  |
+        | third  |
+
+    @needs:users.2.same_identity @needs:users.0.identity
+    Scenario Outline: A list filtered by the owner returns no threads of the <owner> user to one with the same identity
+      Given the user is the <owner> configured user, and the other user has the same identity
+      And a thread of each of two users
+      When the other user lists the threads with the user as owner
+      Then the list holds no thread of the user
+
+      Examples:
+        | owner  |
+        | first  |
+        | third  |
 
     Scenario Outline: A list filtered by <filter> returns no threads of the first user to another user
       Given a thread of each of two users

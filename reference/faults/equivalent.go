@@ -44,6 +44,12 @@ func otherServers() []EquivalentMutant {
 				}
 			}),
 		},
+		{
+			Name: "only-two-users", Differs: "no user with the identity of another and no blocked token is configured",
+			Apply: func(o *reference.Options) {
+				o.WrapFixtures = append(o.WrapFixtures, func(s *fixtures.Set) { s.Users, s.BlockedToken = s.Users[:2], "" })
+			},
+		},
 		{Name: "dropped-joins-cancel", Differs: "a run is canceled if a client drops its join", Apply: around(cancelIfDropped)},
 		{
 			Name: "branded-words", Apply: speaking(branded),

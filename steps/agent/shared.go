@@ -30,13 +30,13 @@ func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 	})
 }
 
-// CompletedRun is like SharedCompletedRun, but the thread belongs to s.Owner, who may be the second user.
+// CompletedRun is like SharedCompletedRun, but the thread belongs to s.Owner, who may be another user.
 func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 	first, err := s.SharedCompletedRun(ctx)
 	if err != nil || s.owner == nil {
 		return first, err
 	}
-	return shared.Get(ctx, s.maker, "a completed run of the second user", func(ctx context.Context) (*GraphRun, error) {
+	return shared.Get(ctx, s.maker, "a completed run of "+otherUsers[s.owner.Key], func(ctx context.Context) (*GraphRun, error) {
 		t, err := s.threadOfOther(ctx, *s.owner)
 		if err == nil && t != nil && t.Usable() == nil {
 			return s.complete(ctx, t)
@@ -44,6 +44,9 @@ func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 		return s.completeAlone(ctx, *s.owner)
 	})
 }
+
+// otherUsers names the users other than the first in the names of fixtures, by key.
+var otherUsers = map[string]string{"users.1": "the second user", "users.2": target.SameIdentityUser}
 
 func (s *Server) completeAlone(ctx context.Context, who target.Caller) (*GraphRun, error) {
 	t, err := s.NewThread(ctx, who)
@@ -90,7 +93,7 @@ func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 // threadOfOther returns a thread of the other user without a run, or nil if the server shows no state of such a thread.
 // It returns an error that blocks if the other user is refused.
 func (s *Server) threadOfOther(ctx context.Context, other target.Caller) (*Thread, error) {
-	return shared.Get(ctx, s.maker, "the other user", func(ctx context.Context) (*Thread, error) {
+	return shared.Get(ctx, s.maker, otherUsers[other.Key], func(ctx context.Context) (*Thread, error) {
 		t, err := s.CreateThread(ctx, other, nil)
 		if err != nil {
 			return nil, err
@@ -110,8 +113,8 @@ func (s *Server) threadOfOther(ctx context.Context, other target.Caller) (*Threa
 			}
 			refused = g.Answer
 		}
-		const why = "the credentials of users.1 are refused, correct its token: %s"
-		return nil, outcome.Blocked(why, outcome.Seen(refused)).By(reports.ByKey, "users.1")
+		const why = "the credentials of %s are refused, correct its token: %s"
+		return nil, outcome.Blocked(why, other.Key, outcome.Seen(refused)).By(reports.ByKey, other.Key)
 	})
 }
 

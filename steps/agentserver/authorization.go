@@ -10,6 +10,7 @@ import (
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -155,7 +156,20 @@ func (w *World) listHoldsNoForeign() error {
 	if w.scene.Answer.IsRefused() {
 		w.scene.Note(fmt.Sprintf("the filter is refused with status %d", w.scene.Answer.Status))
 	}
-	return judge.ListLacksForeign(w.listed(), w.thread.ID, ownerKey, w.owner().User.Identity)
+	return judge.ListLacksForeign(w.listed(), w.thread.ID, w.filterOfUser())
+}
+
+// filterOfUser returns the metadata by which threads of the user differ from those of the other user, or nil if the
+// identity is unknown.
+func (w *World) filterOfUser() map[string]string {
+	user := w.owner().User
+	switch {
+	case user.Identity == "":
+		return nil
+	case w.sameIdentity:
+		return map[string]string{ownerKey: user.Identity, config.TeamField: user.Team()}
+	}
+	return map[string]string{ownerKey: user.Identity}
 }
 
 func (w *World) listHoldsOwn() error {

@@ -35,6 +35,7 @@ type World struct {
 	joined          *agent.Joining       // the last join that was sent at the same time as other requests
 	joinAgain       func() error         // starts and joins a run on a new thread, as the scenario did
 
+	sameIdentity bool          // "the other user" has the identity of "the user", in another team
 	rows         agent.Listing // the last list of threads; nil if the server returned no list
 	mark         string        // a value in the metadata of the scenario's threads
 	othersThread *agent.Thread // the thread of the other user, if each user has one
@@ -87,6 +88,7 @@ func Define(
 	w := &World{scene: scene, target: t, plane: p, agents: agents}
 	r.Given(`a deployed agent server`, w.findAgentServer)
 	r.Given(`the user is the (first|second) configured user`, w.chooseUser)
+	r.Given(`the user is the (first|third) configured user, and the other user has the same identity`, w.chooseSameIdentity)
 	r.Given(`the agent server of a deployment that was updated`, w.findUpdatedAgentServer)
 	for _, define := range groups {
 		define(w, r)
@@ -103,7 +105,7 @@ func (w *World) findAgentServer(ctx context.Context) (err error) {
 // chooseUser makes the first or the second configured user "the user" of the later sentences, and the remaining one
 // "the other user". So the protection of a user from another is judged in both directions.
 func (w *World) chooseUser(ctx context.Context, order string) error {
-	if order != "second" {
+	if order == "first" {
 		return nil
 	}
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
@@ -112,6 +114,12 @@ func (w *World) chooseUser(ctx context.Context, order string) error {
 	}
 	w.server = w.server.OwnedBy(other)
 	return nil
+}
+
+// chooseSameIdentity is like chooseUser for the first user and the third, who has the same identity in another team.
+func (w *World) chooseSameIdentity(ctx context.Context, order string) error {
+	w.sameIdentity = true
+	return w.chooseUser(ctx, order)
 }
 
 func (w *World) owner() target.Caller { return w.server.Owner() }
@@ -125,11 +133,15 @@ func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, er
 	case name == target.TheOtherUser && w.owner().Key != w.target.Owner().Key: // the users are exchanged
 		return w.target.Owner(), nil
 	}
+	isOther := name == target.TheOtherUser
+	if isOther && w.sameIdentity {
+		name = target.SameIdentityUser
+	}
 	who, err := w.target.Caller(name)
 	if err != nil {
 		return who, outcome.AsPrecondition(err)
 	}
-	if name == target.TheOtherUser {
+	if isOther {
 		_, _ = w.server.SharedCompletedRun(ctx) // other scenarios judge its error
 		if err := w.server.OtherIsLetIn(ctx, who); err != nil {
 			return who, outcome.AsPrecondition(err)

@@ -28,6 +28,7 @@ type Caller struct {
 const (
 	TheUser           = "the user"
 	TheOtherUser      = "the other user"
+	SameIdentityUser  = "a user with the same identity" // as the first user, in another team
 	studioUser        = "a studio user"
 	NoCredentials     = "a caller without credentials"
 	UnknownToken      = "a caller with an unknown token"
@@ -89,7 +90,8 @@ func (t *Target) CallerWith(key string) Caller {
 }
 
 // callerKeys are the keys of the callers with valid credentials.
-var callerKeys = map[string]string{TheUser: "users.0", TheOtherUser: "users.1", studioUser: studioKey}
+var callerKeys = map[string]string{TheUser: "users.0", TheOtherUser: "users.1", SameIdentityUser: "users.2",
+	studioUser: studioKey}
 
 // Caller returns the caller that a sentence names. If the configuration does not have it, the error skips the scenario.
 func (t *Target) Caller(name string) (Caller, error) {

@@ -29,9 +29,9 @@ func ListLacksRefused(l List, key, value string) error {
 	})
 }
 
-// ListLacksForeign judges that a list shows no thread of another user: not the given one, and none whose metadata at
-// ownerKey has the identity, unless that is empty. A refused list shows nothing.
-func ListLacksForeign(l List, thread, ownerKey, identity string) error {
+// ListLacksForeign judges that a list shows no thread of another user: not the given one, and none whose metadata has
+// all values of the filter, unless that is empty. A refused list shows nothing.
+func ListLacksForeign(l List, thread string, filter map[string]string) error {
 	if l.Answer.IsRefused() {
 		return nil
 	}
@@ -39,7 +39,10 @@ func ListLacksForeign(l List, thread, ownerKey, identity string) error {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(l.Answer))
 	}
 	for i, row := range l.Rows {
-		isOwned := identity != "" && row.Get("metadata."+ownerKey).String() == identity
+		isOwned := len(filter) > 0
+		for key, value := range filter {
+			isOwned = isOwned && row.Get("metadata."+key).String() == value
+		}
 		if !exchange.SameID(row.Get("thread_id").String(), thread) && !isOwned {
 			continue
 		}

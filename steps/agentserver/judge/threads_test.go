@@ -78,7 +78,16 @@ func threadRows() []judgetest.Row {
 
 func ownerRows() []judgetest.Row {
 	refused := func(array string) error { return ListLacksRefused(listOf(array), "mark", "m") }
-	foreign := func(l List, thread, identity string) error { return ListLacksForeign(l, thread, "owner", identity) }
+	foreign := func(l List, thread, identity string) error {
+		if identity == "" {
+			return ListLacksForeign(l, thread, nil)
+		}
+		return ListLacksForeign(l, thread, map[string]string{"owner": identity})
+	}
+	ofTeam := func(team string) error {
+		list := listOf(`[{"thread_id":"t1","metadata":{"owner":"ada","team":"south"}},{"thread_id":"t2","metadata":{"owner":"ada"}}]`)
+		return ListLacksForeign(list, "t3", map[string]string{"owner": "ada", "team": team})
+	}
 	own := func(l List, filtered, lossy bool, id string) error {
 		return ListHoldsOwn(FilteredList{List: l, Filtered: filtered, Lossy: lossy}, Thread{ID: id, Created: l.Answer})
 	}
@@ -100,6 +109,8 @@ func ownerRows() []judgetest.Row {
 			Got: foreign(listOf(`[{"thread_id":"`+inCapitals+`"}]`), shownID, ""), Kind: outcome.Leak, Pointer: "/0"},
 		{Name: "a thread of the foreign owner is listed", Got: foreign(listOf(twoThreads), "t3", "ada"),
 			Kind: outcome.Leak, Pointer: "/0"},
+		{Name: "threads of the same owner in another team or without one", Got: ofTeam("north")},
+		{Name: "a thread of the same owner in the foreign team is listed", Got: ofTeam("south"), Kind: outcome.Leak, Pointer: "/0"},
 
 		{Name: "the caller's own thread is listed", Got: own(listOf(twoThreads), false, false, "t2")},
 		{Name: "the caller's own thread is listed by lossy metadata", Got: own(listOf(twoThreads), true, true, "t2")},
