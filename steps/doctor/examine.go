@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
@@ -161,14 +162,19 @@ func (x *examiner) examineExisting(ctx context.Context) {
 		reports.Count(len(found[0].Revisions), "revision")), "")
 }
 
-// listProbes returns requests for the threads: as each user that a test run uses, then without credentials and with an
-// unknown token.
+// listProbes returns requests for the threads: as each user that a test run uses, then without credentials, with an
+// unknown token and, if it is configured, with the blocked token.
 func (x *examiner) listProbes(search bool) (all []*probe) {
 	users := x.target.UserKeys()
 	for _, key := range users[:len(x.target.Config.JudgedUsers())] {
 		all = append(all, x.listProbe(x.target.CallerWith(key), search))
 	}
-	return append(all, x.listProbe(target.Caller{}, search), x.listProbe(x.target.UnknownCaller(), search))
+	all = append(all, x.listProbe(target.Caller{}, search), x.listProbe(x.target.UnknownCaller(), search))
+	blocked, notConfigured := x.target.Caller(target.BlockedToken)
+	if notConfigured == nil {
+		all = append(all, x.listProbe(blocked, search))
+	}
+	return all
 }
 
 func (x *examiner) listProbe(who target.Caller, search bool) *probe {
@@ -200,10 +206,10 @@ func (x *examiner) orSearch(ctx context.Context, listed []*probe) []*probe {
 
 const configureUsers = "set users: the first creates the data, the second must not see it"
 
-// examineAgent checks the responses to the users, and to the last two requests: without credentials and with an unknown
-// token. If no users are configured, the request without credentials replaces that of the first user.
+// examineAgent checks the responses to the requests of listProbes. If no users are configured, the request without
+// credentials replaces that of the first user.
 func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
-	n := len(probes) - 2
+	n := len(x.target.Config.JudgedUsers())
 	users, nobody, unknown := probes[:n], probes[n], probes[n+1]
 	x.listed, x.nobody, x.unknown = probes[0], nobody, unknown
 	defer x.examineConnection("agent_target", probes)
@@ -229,7 +235,7 @@ func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 			return
 		}
 	}
-	x.examineRefusals(nobody, unknown)
+	x.examineRefusals(probes[n:])
 }
 
 // refusal is the response to a request that the authentication handler must refuse.
@@ -263,35 +269,60 @@ func (x *examiner) describe(r refusal) string {
 	return fmt.Sprintf("%s: expected %s, got %d: %s will fail", r.how, r.expected, a.Status, r.requirement)
 }
 
-// examineRefusals reports the responses to the requests without credentials and with an unknown token in one line.
-func (x *examiner) examineRefusals(nobody, unknown *probe) {
+// examineRefusals reports the responses to the requests without credentials, with an unknown token and, if there is one,
+// with the blocked token in one line.
+func (x *examiner) examineRefusals(probes []*probe) {
 	status := x.target.Config.Agent.RejectedStatus
 	expected := func(c config.RefusalCase) string { return cmp.Or(status.Words(c), "a 4xx status") }
-	missing := refusal{nobody, "without credentials", "AS-AUTH-1", status.Missing, expected(config.Missing)}
-	invalid := refusal{unknown, "with an unknown token", "AS-AUTH-2", status.Invalid, expected(config.Invalid)}
-	found := nobody.call() + " " + x.describe(missing) + "; " + x.describe(invalid)
-	if missing.isMet() && invalid.isMet() {
-		x.add(Fine, "refusals", found, "")
+	refusals := []refusal{
+		{probes[0], "without credentials", "AS-AUTH-1", status.Missing, expected(config.Missing)},
+		{probes[1], "with an unknown token", "AS-AUTH-2", status.Invalid, expected(config.Invalid)},
+	}
+	if len(probes) > 2 {
+		refusals = append(refusals,
+			refusal{probes[2], "with the blocked token", "AS-AUTH-2", status.Blocked, expected(config.Blocked)})
+	}
+	areMet := true
+	var found []string
+	var responses []*exchange.Response
+	for _, r := range refusals {
+		areMet = areMet && r.isMet()
+		found = append(found, x.describe(r))
+		responses = append(responses, r.probe.response)
+	}
+	text := probes[0].call() + " " + strings.Join(found, "; ")
+	if areMet {
+		x.add(Fine, "refusals", text, "")
 		return
 	}
-	x.add(Noted, "refusals", found, remedyForRefusals(nobody.response, unknown.response))
+	x.add(Noted, "refusals", text, remedyForRefusals(responses))
 }
 
-// remedyForRefusals returns the remedy for the responses to requests that the authentication handler must refuse, or ""
-// if the configuration cannot accept them.
-func remedyForRefusals(missing, invalid *exchange.Response) string {
-	if missing == nil || invalid == nil {
+// remedyForRefusals returns the remedy for the responses to requests that the authentication handler must refuse, in the
+// order of the cases, or "" if the configuration cannot accept them.
+func remedyForRefusals(responses []*exchange.Response) string {
+	if slices.Contains(responses, nil) {
 		return ""
 	}
-	if missing.OK() || invalid.OK() {
+	if responses[0].OK() || responses[1].OK() {
 		return "name an authentication handler in auth.path of the graph configuration"
 	}
-	if !missing.IsRefused() || !invalid.IsRefused() {
-		return ""
+	if responses[len(responses)-1].OK() {
+		return "check agent.blocked_token: the authentication handler is supposed to refuse it"
 	}
-	value := strconv.Itoa(missing.Status)
-	if missing.Status != invalid.Status {
-		value = fmt.Sprintf("{missing: %d, invalid: %d}", missing.Status, invalid.Status)
+	isOne := true
+	var perCase []string
+	for i, a := range responses {
+		if !a.IsRefused() {
+			return ""
+		}
+		isOne = isOne && a.Status == responses[0].Status
+		c := []config.RefusalCase{config.Missing, config.Invalid, config.Blocked}[i]
+		perCase = append(perCase, fmt.Sprintf("%s: %d", c, a.Status))
+	}
+	value := "{" + strings.Join(perCase, ", ") + "}"
+	if isOne {
+		value = strconv.Itoa(responses[0].Status)
 	}
 	return "set agent.rejected_status to " + value + " if the authentication handler is supposed to return it"
 }
