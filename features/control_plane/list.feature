@@ -656,7 +656,8 @@ Feature: Listing the revisions of a deployment
         | two updates were sent at the same time          |
 
   @CP-LIST-18 @must @section-4 @section-8
-  @after:CP-LIST-2 @after:CP-LIST-4 @after:CP-LIST-8 @after:CP-LIST-9 @after:CP-LIST-12
+  @after:CP-LIST-2 @after:CP-LIST-4 @after:CP-LIST-8 @after:CP-LIST-9 @after:CP-LIST-10
+  @after:CP-LIST-12
   @reads:settled=1 @shares:history
   Rule: limit, offset and filters can be combined
     "limit ... maximum resources returned ... offset ... pagination offset ... status ... Comma-separated list of
