@@ -1,12 +1,17 @@
 package situations
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/outcome/judgetest"
 )
 
 // TestFeaturesHaveEachPair checks that the features have a scenario for each check after each event, unless a reason
@@ -32,6 +37,25 @@ func TestFeaturesHaveEachPair(t *testing.T) {
 		}
 	}
 	assert.Equal(t, scenarios, tagged, "a scenario names an unknown event or check, or lacks its tag")
+}
+
+// TestRefusedRunOwnsItsMessages checks that a state with the text of a refused run blocks the check that it fails.
+func TestRefusedRunOwnsItsMessages(t *testing.T) {
+	refused := refusedRun{&agent.GraphRun{Inputs: []string{"word-1."}}, "AS-AUTHZ-2"}
+	thread := &Thread{refused: []refusedRun{refused}}
+	for name, c := range map[string]struct {
+		text    string
+		found   error
+		verdict reports.Verdict
+	}{
+		"the refused run has written": {"word-1.", outcome.Fails(nil, outcome.Violation{}), reports.Blocked},
+		"another run has written":     {"word-2.", outcome.Fails(nil, outcome.Violation{}), reports.Failed},
+		"the check is inconclusive":   {"word-1.", outcome.Inconclusive("no evidence"), reports.Inconclusive},
+	} {
+		state := judgetest.Response(http.StatusOK, `{"values":{"messages":[{"type":"human","content":"`+c.text+`"}]}}`)
+		assert.True(t, outcome.Is(thread.unlessRefused(state, c.found), c.verdict), name)
+		assert.NoError(t, thread.unlessRefused(state, nil), name)
+	}
 }
 
 // TestEventsNeedKnownRequirements checks that each requirement that an event needs has a capability.

@@ -21,6 +21,7 @@ type Thread struct {
 	server    *agent.Server
 	completed []*agent.GraphRun // in their order: the state must hold the messages of the last one
 	removed   []*agent.GraphRun // runs that were rolled back
+	refused   []refusedRun      // runs that were refused, on this thread
 	joins     []*agent.Joining  // pending joins
 	next      *agent.GraphRun   // the further run
 	mute      error             // blocks if the graph cannot report its user
@@ -108,13 +109,22 @@ func (s *Situations) examine(ctx context.Context, e ThreadEvent, isRolledBack bo
 	found := outcomes{}
 	for _, c := range ThreadChecks {
 		if (c.stage == rollback) == isRolledBack && c.leftOut(e) == "" && s.Selected.needs(e, c) {
-			found[c.Sentence] = c.judge(t, ctx)
+			found[c.Sentence] = t.check(ctx, c)
 		}
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
+}
+
+// check makes a check. A run can only have been rolled back if rollbacks work at all.
+func (t *Thread) check(ctx context.Context, c ThreadCheck) error {
+	err := c.judge(t, ctx)
+	if c.about == removedRuns && outcome.Is(err, reports.Failed) {
+		return outcome.Unless(ctx, err, t.server.RollbackActs)
+	}
+	return err
 }
 
 // begin returns a new thread at the agent server of the event.

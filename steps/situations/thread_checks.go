@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -93,7 +91,7 @@ func (t *Thread) stateEndsWithLast(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return judge.StateEndsWith(state, t.last()[0].Value())
+	return t.unlessRefused(state, judge.StateEndsWith(state, t.last()[0].Value()))
 }
 
 func (t *Thread) stateLacksRemoved(ctx context.Context) error {
@@ -117,14 +115,19 @@ func (t *Thread) lacksRemoved(state *exchange.Response) error {
 	})
 }
 
+// completedAreRetrieved is blocked if a rollback has removed a completed run in place of the one that it must remove.
 func (t *Thread) completedAreRetrieved(ctx context.Context) error {
-	return common.Each(t.completed, func(g *agent.GraphRun) error {
+	err := common.Each(t.completed, func(g *agent.GraphRun) error {
 		a, err := t.server.GetRun(ctx, t.owner(), g)
 		if err != nil {
 			return err
 		}
 		return judge.IsRun(a, g.Value())
 	})
+	if !outcome.Is(err, reports.Failed) || !outcome.Is(t.removedAreNotRetrieved(ctx), reports.Failed) {
+		return err
+	}
+	return outcome.Blocked("the server still has a run that was rolled back (AS-ROLLBACK-2)").ByRequirement("AS-ROLLBACK-2")
 }
 
 func (t *Thread) removedAreNotRetrieved(ctx context.Context) error {
@@ -158,53 +161,6 @@ func (t *Thread) readsLackRemoved(ctx context.Context) error {
 	return judge.ShowNothingOf(append(all, list...), agent.Values(t.removed), agent.Values(t.AllExcept(t.removed...)))
 }
 
-// refused returns the check that the caller is refused by each route.
-func refused(name string) func(t *Thread, ctx context.Context) error {
-	return func(t *Thread, ctx context.Context) error {
-		who, err := t.Target.Caller(name)
-		if err != nil {
-			return err
-		}
-		c := config.Invalid
-		if name == target.NoCredentials {
-			c = config.Missing
-		}
-		return t.eachRoute(ctx, who, func(a *exchange.Response) error {
-			return judge.RefusesCaller(a, name, string(c), t.Target.Config.Agent.RejectedStatus.For(c), "")
-		})
-	}
-}
-
-// eachRoute sends a request to each route of the thread and judges the responses of routes that exist.
-func (t *Thread) eachRoute(ctx context.Context, who target.Caller, judge func(*exchange.Response) error) error {
-	run := append(t.latest(), &agent.GraphRun{ID: target.UnknownID(), Thread: t.Thread})[0]
-	started := func() (*exchange.Response, error) {
-		g, err := t.server.TryPost(ctx, who, t.Thread, agent.Order{})
-		if err != nil {
-			return nil, err
-		}
-		return g.Answer, nil
-	}
-	for _, send := range []func() (*exchange.Response, error){
-		func() (*exchange.Response, error) { return t.server.State(ctx, who, t.Thread) },
-		func() (*exchange.Response, error) { return t.server.GetRun(ctx, who, run) },
-		func() (*exchange.Response, error) { return t.server.JoinCompleted(ctx, who, run) },
-		started,
-	} {
-		a, err := send()
-		if err != nil {
-			return err
-		}
-		if target.NotServed(a) || a.Status == http.StatusConflict { // it may look at the thread first
-			continue
-		}
-		if err := judge(a); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // otherCannotRead also reads the state by the ID in capitals. That may be the ID of no thread, whose state may be empty, so
 // the response is judged only for what it shows.
 func (t *Thread) otherCannotRead(ctx context.Context) error {
@@ -236,28 +192,6 @@ func (t *Thread) otherCannotRead(ctx context.Context) error {
 	})
 }
 
-// otherCannotRun sends runs in the shapes that servers treat differently: with rollback, and for a thread that may be new.
-func (t *Thread) otherCannotRun(ctx context.Context) error {
-	other, err := t.caller(ctx, target.TheOtherUser)
-	if err != nil {
-		return err
-	}
-	for _, o := range []agent.Order{
-		{},
-		{Strategy: agent.RollbackStrategy},
-		{More: map[string]any{"if_not_exists": "create"}},
-	} {
-		g, err := t.server.TryPost(ctx, other, t.Thread, o)
-		if err != nil {
-			return err
-		}
-		if err := judge.IsError(g.Answer, ""); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (t *Thread) newThreadIsEmpty(ctx context.Context) error {
 	fresh, err := t.server.NewThread(ctx, t.owner())
 	if err != nil {
@@ -268,132 +202,4 @@ func (t *Thread) newThreadIsEmpty(ctx context.Context) error {
 		return err
 	}
 	return judge.HoldsNoMessages(state)
-}
-
-// runsFurther starts a run that reports its user, if the graph can do that.
-func (t *Thread) runsFurther(ctx context.Context) error {
-	var o agent.Order
-	if len(t.Target.Config.Users) > 0 {
-		judged, err := t.Agents.AgentServer(ctx) // words are tried only there
-		if err != nil {
-			return outcome.AsPrecondition(err)
-		}
-		t.mute = judged.Understood(ctx, agent.Whoami)
-		if t.mute == nil {
-			o.Words = agent.Whoami
-		}
-	}
-	g, err := t.server.Post(ctx, t.Thread, o)
-	if err != nil {
-		return err
-	}
-	if err := g.Accepted(); err != nil {
-		return err
-	}
-	_, err = t.server.Await(ctx, g)
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	t.next = g
-	return nil
-}
-
-// further returns an error that blocks a check if there is no further run.
-func (t *Thread) further() error {
-	if t.next == nil {
-		return outcome.Blocked("the thread does not accept a further run (AS-RUN-1)").ByRequirement("AS-RUN-1")
-	}
-	return nil
-}
-
-// furtherIsShown returns an error that blocks a check if the state lacks messages of the further run.
-func (t *Thread) furtherIsShown() error {
-	if err := t.further(); err != nil {
-		return err
-	}
-	if !t.next.Complete() {
-		return outcome.Blocked("the state lacks messages of the further run (AS-STATE-2)").ByRequirement("AS-STATE-2")
-	}
-	return nil
-}
-
-func (t *Thread) furtherRunKnowsUser(ctx context.Context) error {
-	if err := t.furtherIsShown(); err != nil {
-		return err
-	}
-	user := t.owner().User
-	if user == nil {
-		return outcome.Needs("users")
-	}
-	if t.mute != nil {
-		return t.mute
-	}
-	if user.Identity == "" {
-		return outcome.Needs("users.0.identity")
-	}
-	report := judge.Report{State: t.next.Final, Said: t.next.Said(), Of: judge.User{Name: user.Name, Known: user.Known()}}
-	return outcome.Unless(ctx, judge.ReportsFields(report, map[string]any{"identity": user.Identity}), t.furtherRepeatsInput)
-}
-
-// furtherRepeatsInput returns an error that blocks a check if the graph ignores the input of the further run.
-func (t *Thread) furtherRepeatsInput(ctx context.Context) error {
-	return t.server.RepeatsInput(ctx, t.next)
-}
-
-func (t *Thread) stateEndsWithFurther(context.Context) error {
-	if err := t.further(); err != nil {
-		return err
-	}
-	return judge.StateEndsWith(t.next.Final, t.next.Value())
-}
-
-func (t *Thread) furtherFollowsEarlier(context.Context) error {
-	if err := t.further(); err != nil {
-		return err
-	}
-	return judge.HoldsInOrder(t.next.Final, agent.Values(append(slices.Clone(t.completed), t.next))...)
-}
-
-// rollsBack is blocked if a further run without rollback does not work after the event either.
-func (t *Thread) rollsBack(ctx context.Context) error {
-	const also = "a further run without rollback fails as well (%s)"
-	if outcome.Is(t.first[acceptsFurther], reports.Failed) {
-		return outcome.Blocked(also, "AS-RUN-1").ByRequirement("AS-RUN-1")
-	}
-	if outcome.Is(t.first[endsWithFurther], reports.Failed) {
-		return outcome.Blocked(also, "AS-STATE-2").ByRequirement("AS-STATE-2")
-	}
-	rb, err := t.server.RollBackAs(ctx, agent.Plan{Moment: agent.HasStarted, Thread: t.Thread})
-	if err != nil {
-		return err
-	}
-	t.rolled = rb
-	return judge.NewRunIsPrompt(rb.Next.Final, rb.Next.Value(), rb.Prior.Value())
-}
-
-// isRolledBack returns an error that blocks a check if no run was rolled back.
-func (t *Thread) isRolledBack() error {
-	if t.rolled == nil || t.rolled.After == nil {
-		return outcome.Blocked("no run could be rolled back (AS-ROLLBACK-1)").ByRequirement("AS-ROLLBACK-1")
-	}
-	return nil
-}
-
-func (t *Thread) priorIsGone(context.Context) error {
-	if err := t.isRolledBack(); err != nil {
-		return err
-	}
-	return t.rolled.After.NoneRetrievable()
-}
-
-// stateIsOfNewRun does not judge the messages of runs that had completed before the rollback.
-func (t *Thread) stateIsOfNewRun(context.Context) error {
-	if err := t.isRolledBack(); err != nil {
-		return err
-	}
-	others := t.AllExcept(append(slices.Clone(t.removed), t.rolled.Prior.GraphRun)...)
-	if err := t.rolled.Prior.LeftIn(t.rolled.After.State, others...); err != nil {
-		return err
-	}
-	return judge.StateEndsWith(t.rolled.After.State, t.rolled.Next.Value())
 }

@@ -218,46 +218,6 @@ func areMixed(state *exchange.Response, completed, accepted []*agent.GraphRun) b
 	})
 }
 
-// refuseEach completes a run, and then sends a run, without rollback and with it, that the target should refuse.
-func (t *Thread) refuseEach(ctx context.Context, who target.Caller, o agent.Order) error {
-	if err := t.complete(ctx); err != nil {
-		return err
-	}
-	for _, strategy := range []string{"", agent.RollbackStrategy} {
-		o.Strategy = strategy
-		g, err := t.server.TryPost(ctx, who, t.Thread, o)
-		if err != nil {
-			return err
-		}
-		switch {
-		case g.Answer.OK() && who.Key == t.owner().Key: // for its content, which a target need not look at
-			return outcome.Inapplicable("situations", "on this target, the run is not refused: %s", outcome.Seen(g.Answer))
-		case g.Answer.OK():
-			return outcome.Blocked("the run was not refused: %s", outcome.Seen(g.Answer))
-		}
-	}
-	return nil
-}
-
-func (t *Thread) refuseInvalid(ctx context.Context) error {
-	return t.refuseEach(ctx, t.owner(), agent.Order{More: map[string]any{"input": 42}, Wrong: true})
-}
-
-func (t *Thread) refuseAssistant(ctx context.Context) error {
-	return t.refuseEach(ctx, t.owner(), agent.Order{Assistant: "agentconform-" + target.UnknownID()})
-}
-
-// refuse returns the event that runs of the caller were refused.
-func refuse(name string) func(*Thread, context.Context) error {
-	return func(t *Thread, ctx context.Context) error {
-		who, err := t.caller(ctx, name)
-		if err != nil {
-			return err
-		}
-		return t.refuseEach(ctx, who, agent.Order{})
-	}
-}
-
 // otherCreatesThreads creates so many threads of another user that they fill a page of ten.
 func (t *Thread) otherCreatesThreads(ctx context.Context) error {
 	if err := t.complete(ctx); err != nil {

@@ -1,0 +1,142 @@
+package situations
+
+import (
+	"context"
+	"slices"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// runsFurther starts a run that reports its user, if the graph can do that.
+func (t *Thread) runsFurther(ctx context.Context) error {
+	var o agent.Order
+	if len(t.Target.Config.Users) > 0 {
+		judged, err := t.Agents.AgentServer(ctx) // words are tried only there
+		if err != nil {
+			return outcome.AsPrecondition(err)
+		}
+		t.mute = judged.Understood(ctx, agent.Whoami)
+		if t.mute == nil {
+			o.Words = agent.Whoami
+		}
+	}
+	g, err := t.server.Post(ctx, t.Thread, o)
+	if err != nil {
+		return err
+	}
+	if err := g.Accepted(); err != nil {
+		return err
+	}
+	_, err = t.server.Await(ctx, g)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	t.next = g
+	return nil
+}
+
+// further returns an error that blocks a check if there is no further run.
+func (t *Thread) further() error {
+	if t.next == nil {
+		return outcome.Blocked("the thread does not accept a further run (AS-RUN-1)").ByRequirement("AS-RUN-1")
+	}
+	return nil
+}
+
+// furtherIsShown returns an error that blocks a check if the state lacks messages of the further run.
+func (t *Thread) furtherIsShown() error {
+	if err := t.further(); err != nil {
+		return err
+	}
+	if !t.next.Complete() {
+		return outcome.Blocked("the state lacks messages of the further run (AS-STATE-2)").ByRequirement("AS-STATE-2")
+	}
+	return nil
+}
+
+func (t *Thread) furtherRunKnowsUser(ctx context.Context) error {
+	if err := t.furtherIsShown(); err != nil {
+		return err
+	}
+	user := t.owner().User
+	if user == nil {
+		return outcome.Needs("users")
+	}
+	if t.mute != nil {
+		return t.mute
+	}
+	if user.Identity == "" {
+		return outcome.Needs("users.0.identity")
+	}
+	report := judge.Report{State: t.next.Final, Said: t.next.Said(), Of: judge.User{Name: user.Name, Known: user.Known()}}
+	return outcome.Unless(ctx, judge.ReportsFields(report, map[string]any{"identity": user.Identity}), t.furtherRepeatsInput)
+}
+
+// furtherRepeatsInput returns an error that blocks a check if the graph ignores the input of the further run.
+func (t *Thread) furtherRepeatsInput(ctx context.Context) error {
+	return t.server.RepeatsInput(ctx, t.next)
+}
+
+func (t *Thread) stateEndsWithFurther(context.Context) error {
+	if err := t.further(); err != nil {
+		return err
+	}
+	return t.unlessRefused(t.next.Final, judge.StateEndsWith(t.next.Final, t.next.Value()))
+}
+
+func (t *Thread) furtherFollowsEarlier(context.Context) error {
+	if err := t.furtherIsShown(); err != nil {
+		return err
+	}
+	all := agent.Values(append(slices.Clone(t.completed), t.next))
+	return t.unlessRefused(t.next.Final, judge.HoldsInOrder(t.next.Final, all...))
+}
+
+// rollsBack is blocked if a further run without rollback does not work after the event either.
+func (t *Thread) rollsBack(ctx context.Context) error {
+	const also = "a further run without rollback fails as well (%s)"
+	if outcome.Is(t.first[acceptsFurther], reports.Failed) {
+		return outcome.Blocked(also, "AS-RUN-1").ByRequirement("AS-RUN-1")
+	}
+	if outcome.Is(t.first[endsWithFurther], reports.Failed) {
+		return outcome.Blocked(also, "AS-STATE-2").ByRequirement("AS-STATE-2")
+	}
+	rb, err := t.server.RollBackAs(ctx, agent.Plan{Moment: agent.HasStarted, Thread: t.Thread})
+	if err != nil {
+		return err
+	}
+	t.rolled = rb
+	return judge.NewRunIsPrompt(rb.Next.Final, rb.Next.Value(), rb.Prior.Value())
+}
+
+// isRolledBack returns an error that blocks a check if no run was rolled back.
+func (t *Thread) isRolledBack() error {
+	if t.rolled == nil || t.rolled.After == nil {
+		return outcome.Blocked("no run could be rolled back (AS-ROLLBACK-1)").ByRequirement("AS-ROLLBACK-1")
+	}
+	return nil
+}
+
+func (t *Thread) priorIsGone(context.Context) error {
+	if err := t.isRolledBack(); err != nil {
+		return err
+	}
+	return t.rolled.After.NoneRetrievable()
+}
+
+// stateIsOfNewRun does not judge the messages of runs that had completed before the rollback.
+func (t *Thread) stateIsOfNewRun(context.Context) error {
+	if err := t.isRolledBack(); err != nil {
+		return err
+	}
+	others := t.AllExcept(append(slices.Clone(t.removed), t.rolled.Prior.GraphRun)...)
+	state := t.rolled.After.State
+	err := t.rolled.Prior.LeftIn(state, others...)
+	if err == nil {
+		err = judge.StateEndsWith(state, t.rolled.Next.Value())
+	}
+	return t.unlessRefused(state, err)
+}
