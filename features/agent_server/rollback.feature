@@ -220,6 +220,7 @@ Feature: Rolling back a run in progress
       Then the prior run can no longer be retrieved
       And the state holds the messages of the new run only
 
+    @after:AS-STATE-2
     Scenario: The prior run does not reappear after a further run
       Given a run that was rolled back on a thread of its own
       When a further run of the user on the thread completes
