@@ -263,7 +263,7 @@ func (p *prover) proxied() (trials []trial) {
 		}
 		layer, changed := counted(f)
 		row := proof.Row{Kind: proof.Proxied, Group: independentServer, Name: independentServer + "/" + f.Name, Does: f.Breaks,
-			Fails: f.Fails}
+			Fails: f.Fails, Also: f.Also}
 		t := before(row, layer, strings.HasPrefix(f.Fails, "AS-"))
 		t.changed = changed
 		trials = append(trials, t)
