@@ -108,7 +108,7 @@ func (r *run) repeated(kind outcome.Kind, id int) int {
 	}
 	address := func(o evidence.Observation) string { return o.Base + o.Path + "?" + o.Query }
 	for _, o := range r.target.Collector.Observations() {
-		isOther := o.Caller.Name != shown.Caller.Name && o.Ended.Before(shown.Sent)
+		isOther := o.Caller.Name != shown.Caller.Name && !o.Ended.After(shown.Sent)
 		if isOther && o.Method == shown.Method && o.Status == shown.Status && address(o) == address(shown) && o.Answer == shown.Answer {
 			return o.ID
 		}
