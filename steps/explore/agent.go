@@ -154,7 +154,7 @@ func (s *agentSession) send(ctx context.Context, d *done) (err error) {
 		return j.OrUntil(ctx, time.Now().Add(min(s.agents.Slack(), g.Order.Hold/4)))
 	case readState:
 		d.response, err = s.server.State(ctx, who, t.Thread)
-		if err != nil || d.Caller != t.owner || s.explains(t, d.response) {
+		if err != nil || d.Caller != t.owner || s.explains(d.Object, d.response) {
 			return err
 		}
 		if err := client.Sleep(ctx, s.target.Config.Patience); err != nil { // a replica may be behind
@@ -176,8 +176,8 @@ func runUnder(t *thread, g *startedRun) *agent.GraphRun {
 }
 
 // explains reports whether a history of the thread explains a state.
-func (s *agentSession) explains(t *thread, state *exchange.Response) bool {
-	return slices.ContainsFunc(t.worlds, func(w world) bool { return s.shows(w, state) == nil })
+func (s *agentSession) explains(at int, state *exchange.Response) bool {
+	return slices.ContainsFunc(s.threads[at].worlds, func(w world) bool { return s.shows(w, at, state) == nil })
 }
 
 // startRun starts a run. A run that the server must refuse does not wait for a slot.

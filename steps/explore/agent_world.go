@@ -53,7 +53,7 @@ func (s *agentSession) after(w world, d done) ([]world, *Wrong) {
 	case join:
 		return s.judgeJoin(w, d)
 	case readState:
-		return []world{w}, s.shows(w, d.response)
+		return []world{w}, s.shows(w, d.Object, d.response)
 	}
 	return []world{w}, nil
 }
@@ -155,7 +155,7 @@ func (s *agentSession) ended(w world, d done) ([]world, *Wrong) {
 			return nil, problem
 		}
 	}
-	return []world{w}, s.shows(w, d.response)
+	return []world{w}, s.shows(w, d.Object, d.response)
 }
 
 // retrieved judges GET of a run under a thread.
@@ -212,9 +212,9 @@ func (s *agentSession) judgeJoin(w world, d done) ([]world, *Wrong) {
 	return []world{w}, nil
 }
 
-// shows compares the state of a thread with the messages of its runs. The interface does not define the messages while
+// shows compares the state of the thread with the number at with the messages of its runs. The interface does not define the messages while
 // a run is in progress, nor those of earlier runs after a rollback.
-func (s *agentSession) shows(w world, a *exchange.Response) *Wrong {
+func (s *agentSession) shows(w world, at int, a *exchange.Response) *Wrong {
 	kept, open := slices.Clone(w.kept), slices.Concat(w.loose, w.doomed)
 	switch {
 	case w.joined:
@@ -234,9 +234,9 @@ func (s *agentSession) shows(w world, a *exchange.Response) *Wrong {
 		if slices.Contains(kept, i) || slices.Contains(open, i) {
 			continue
 		}
-		at := slices.IndexFunc(all, func(m messages.Message) bool { return strings.Contains(m.Text, s.runs[i].Text()) })
-		if at >= 0 {
-			return unlike(s.intruder(w, i), outcome.ExtraItem, a, fmt.Sprintf("no message of run %d", i), all[at:at+1])
+		found := slices.IndexFunc(all, func(m messages.Message) bool { return strings.Contains(m.Text, s.runs[i].Text()) })
+		if found >= 0 {
+			return unlike(s.intruder(w, at, i), outcome.ExtraItem, a, fmt.Sprintf("no message of run %d", i), all[found:found+1])
 		}
 	}
 	rest := s.without(all, open)
@@ -281,8 +281,8 @@ func unlike(
 		Summary: "The state has other messages than its runs", Expected: expected, Actual: messages.Shown(shown)}))
 }
 
-// intruder returns the requirement that a message of the run violates in a state that must not contain it.
-func (s *agentSession) intruder(w world, run int) string {
+// intruder returns the requirement that a message of the run violates in the state of a thread that must not contain it.
+func (s *agentSession) intruder(w world, at, run int) string {
 	by := s.runs[run].by
 	switch {
 	case slices.Contains(w.gone, run):
@@ -293,6 +293,8 @@ func (s *agentSession) intruder(w world, run int) string {
 		return "AS-AUTHZ-2"
 	case by.Verb == startUnknown:
 		return "AS-RUN-6"
+	case by.Caller == s.threads[at].owner: // a run of another thread, or one that was refused
+		return "AS-STATE-2"
 	}
 	return "AS-INVARIANT-4"
 }

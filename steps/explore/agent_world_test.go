@@ -40,3 +40,26 @@ func TestWithout(t *testing.T) {
 		})
 	}
 }
+
+// TestIntruder checks which requirement a message violates that the state of thread 1, of the first user, must not contain.
+// Thread 2 belongs to the first user too, and thread 3 to the second.
+func TestIntruder(t *testing.T) {
+	t.Parallel()
+	threads := map[int]*thread{1: {owner: first}, 2: {owner: first}, 3: {owner: second}}
+	for name, c := range map[string]struct {
+		by   Operation
+		gone []int
+		want string
+	}{
+		"a run that was rolled back":    {Operation{Caller: first, Verb: start, Object: 1}, []int{7}, "AS-ROLLBACK-3"},
+		"a run without credentials":     {Operation{Caller: nobody, Verb: start, Object: 1}, nil, "AS-AUTH-4"},
+		"a run of another user":         {Operation{Caller: second, Verb: start, Object: 1}, nil, "AS-AUTHZ-2"},
+		"a run of an unknown assistant": {Operation{Caller: first, Verb: startUnknown, Object: 1}, nil, "AS-RUN-6"},
+		"a refused run of the user":     {Operation{Caller: first, Verb: rollBack, Object: 1}, nil, "AS-STATE-2"},
+		"another thread of the user":    {Operation{Caller: first, Verb: start, Object: 2}, nil, "AS-STATE-2"},
+		"a thread of another user":      {Operation{Caller: second, Verb: start, Object: 3}, nil, "AS-INVARIANT-4"},
+	} {
+		s := &agentSession{threads: threads, runs: map[int]*startedRun{7: {by: c.by}}}
+		assert.Equal(t, c.want, s.intruder(world{gone: c.gone}, 1, 7), name)
+	}
+}
