@@ -77,7 +77,7 @@ Feature: Invariants of all agent-server responses
       When all exchanges of the test run are read
       Then no response after a rollback contains the id or the text of the prior run
 
-    @situation
+    @situation @after:AS-ROLLBACK-2 @after:AS-ROLLBACK-3
     Scenario Outline: No read of a thread on which <event>, and no list, shows the run
       Given a thread on which <event>
       When the thread is used again
