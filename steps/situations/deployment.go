@@ -2,6 +2,7 @@ package situations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -37,10 +38,10 @@ func (s *Situations) UseDeployment(ctx context.Context, event string) (map[strin
 	found, err := shared.Get(ctx, s.Agents.Maker(), name, func(ctx context.Context) (outcomes, error) {
 		return s.examineDeployment(ctx, DeploymentEvents[at])
 	})
+	_, isUnanswered := errors.AsType[*exchange.NoResponse](err)
 	err = outcome.AsPrecondition(err)
-	if outcome.Is(err, reports.Inconclusive) || outcome.Is(err, reports.Blocked) {
-		// The rules are judged without the event, and the requirements about updates and builds judge why there is none.
-		return nil, outcome.Inapplicable("situations", "the event could not be brought about: %v", err)
+	if isUndecided(err) || outcome.Is(err, reports.Blocked) && !isUnanswered {
+		return nil, didNotHappen(err) // the requirements about updates and builds judge why
 	}
 	return found, err
 }

@@ -8,7 +8,11 @@
 package situations
 
 import (
+	"errors"
+
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -19,6 +23,17 @@ type Situations struct {
 	Plane    *plane.Plane
 	Agents   *agent.Agents
 	Selected Selection // the checks that scenarios of the test run need
+}
+
+// didNotHappen skips a scenario whose event could not be brought about: the rules are judged without it.
+func didNotHappen(err error) error {
+	return outcome.Inapplicable("situations", "the event could not be brought about: %v", err)
+}
+
+// isUndecided reports whether an error shows nothing about the target. An error of the suite itself must be seen.
+func isUndecided(err error) bool {
+	o, is := errors.AsType[*outcome.Outcome](err)
+	return is && o.Verdict == reports.Inconclusive && !o.IsBy(reports.BySuite)
 }
 
 // outcomes are the outcomes of checks, by their sentences.

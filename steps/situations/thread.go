@@ -59,8 +59,8 @@ func (s *Situations) Use(ctx context.Context, event string, isRolledBack bool) (
 	found, err := shared.Get(ctx, s.Agents.Maker(), name, func(ctx context.Context) (outcomes, error) {
 		return s.examine(ctx, ThreadEvents[at], isRolledBack)
 	})
-	if outcome.Is(err, reports.Inconclusive) { // the rules are judged without the event
-		return nil, outcome.Inapplicable("situations", "the event could not be brought about: %v", err)
+	if isUndecided(err) {
+		return nil, didNotHappen(err)
 	}
 	return found, outcome.AsPrecondition(err)
 }
