@@ -259,8 +259,9 @@ func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) plane.Cost {
 	return sum
 }
 
-// Spend distributes the deployments of max_deployments before the test run, in the order of the features. A scenario
-// that needs more than remain is skipped. Neither the seed nor the speed of the target has an influence.
+// Spend distributes the deployments of max_deployments before the test run, in the order of the features, and last to the
+// scenarios about events. A scenario that needs more than remain is skipped. Neither the seed nor the speed of the target
+// has an influence.
 func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	budget := f.config.MaxDeployments
 	if budget == 0 {
@@ -269,7 +270,7 @@ func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	f.over = map[string]*outcome.Outcome{}
 	paid := map[string]bool{}
 	remaining := budget
-	for _, s := range scenarios {
+	for _, s := range eventsLast(scenarios) {
 		paidWith := maps.Clone(paid)
 		cost := f.cost(s, paidWith).Deployments
 		if cost > remaining {
@@ -279,6 +280,19 @@ func (f *Forecast) Spend(scenarios []*features.Scenario) {
 		paid = paidWith
 		remaining -= cost
 	}
+}
+
+// eventsLast returns the scenarios with those about events behind the others.
+func eventsLast(scenarios []*features.Scenario) []*features.Scenario {
+	var others, events []*features.Scenario
+	for _, s := range scenarios {
+		if s.Is(features.TagSituation) {
+			events = append(events, s)
+		} else {
+			others = append(others, s)
+		}
+	}
+	return append(others, events...)
 }
 
 // AssignMembers assigns the scenarios that change a shared deployment to the members of the pool, because only one
