@@ -31,10 +31,10 @@ const (
 
 // pace is the result of the preflight. The zero value means that nothing is known.
 type pace struct {
-	hold   time.Duration // how long runs are told to wait; 0 if unknown
+	hold   time.Duration // how long runs wait if their input asks for it; 0 if unknown
 	atOnce int           // how many runs the server executes at a time, at least; 0 if unknown
 	plain  *GraphRun     // a completed run on a thread that no scenario uses, or nil
-	held   *GraphRun     // a run that was told to wait, and during which the server served other requests; or nil
+	held   *GraphRun     // a run that waited, and during which the server served other requests; or nil
 }
 
 // preflight returns the pace of the server, which it measures once. The time of a plain run decides how long runs must
@@ -79,12 +79,12 @@ func holdAfter(g *GraphRun) time.Duration {
 	return min(hold, maxHold)
 }
 
-// Hold returns how long a run is told to wait. After a lost race, wanted is how long the next run should wait.
+// Hold returns how long a run waits if its input asks for it. After a lost race, wanted is how long the next run should wait.
 func (as *Agents) Hold(wanted time.Duration) time.Duration {
 	return max(wanted, as.target.Config.Agent.Hold, as.learned().hold).Round(time.Millisecond)
 }
 
-// tooLong returns an error if a run would be told to wait longer than after the two lost races that each scenario may
+// tooLong returns an error if a run would wait longer than after the two lost races that each scenario may
 // have, which double the hold each.
 func (as *Agents) tooLong(hold time.Duration) error {
 	c := as.target.Config

@@ -98,7 +98,7 @@ func (s *Server) hasHadItsTime(ctx context.Context, join *Joining, g *GraphRun) 
 }
 
 // isOver reports whether a run has ended. join is the response to its join, or nil; run is the response to GET. An
-// error status of the join counts only if raises is true: the graph was told to raise an error.
+// error status of the join counts only if raises is true: the input makes the graph raise an error.
 func isOver(join, run *exchange.Response, raises bool) bool {
 	switch {
 	case isUnfinished(run):

@@ -30,8 +30,8 @@ func TestIsOver(t *testing.T) {
 		{name: "join and run refused", join: refused, run: refused},
 		{name: "join refused, ended", join: refused, run: ended, want: true},
 		{name: "join refused, removed", join: refused, run: removed, want: true},
-		{name: "join refused, told to raise an error", join: refused, run: silent, raises: true, want: true},
-		{name: "join refused, told to raise an error, still running", join: refused, run: running, raises: true},
+		{name: "join refused, and the graph raises an error", join: refused, run: silent, raises: true, want: true},
+		{name: "join refused, and the graph is still running", join: refused, run: running, raises: true},
 		{name: "no response to the join, no status", run: silent},
 		{name: "no response to the join, ended", run: ended, want: true},
 	} {

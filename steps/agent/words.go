@@ -310,8 +310,8 @@ func (l *looks) showAtEnd(g *GraphRun) bool {
 	return g.Order.written && g.Final.Ended().Before(l.unseen.Add(g.Order.Hold))
 }
 
-// tryAnswer tests a word whose effect is in the answer. The answer must not only repeat the text, and a run that is
-// told to fail must have none. The answer of a run that calls the tool must contain the result of the tool.
+// tryAnswer tests a word whose effect is in the answer. The answer must not only repeat the text, and a run that should
+// fail must have none. The answer of a run that calls the tool must contain the result of the tool.
 func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err error) {
 	server := s
 	if w != Fail {

@@ -28,7 +28,7 @@ type Request struct {
 	// Waits means that the response may take as long as a run of the graph. The request does not count toward the limit
 	// of requests in flight.
 	Waits bool
-	// Raised means that the request is about a run whose graph was told to raise an error.
+	// Raised means that the request is about a run whose input makes the graph raise an error.
 	Raised bool
 	// Removable, if not nil, reports whether a rollback may have removed the run that the request is about.
 	Removable func() bool

@@ -14,7 +14,7 @@ type Run struct {
 	ID      string
 	Inputs  []string           // the contents of its human messages; the last one is unique
 	Outputs int                // how many messages it adds to its inputs
-	Hold    time.Duration      // how long the graph was told to wait
+	Hold    time.Duration      // how long the graph waits for this run
 	Created *exchange.Response // the response to its creation
 }
 
