@@ -57,4 +57,3 @@ func Pairs() (all []Pair, err error) {
 	slices.SortFunc(all, func(a, b Pair) int { return strings.Compare(a.Name(), b.Name()) })
 	return all, nil
 }
-
