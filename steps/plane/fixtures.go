@@ -2,6 +2,7 @@ package plane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -232,21 +233,15 @@ func (p *Plane) makeFailed(ctx context.Context) (*Deployment, error) {
 // (20, section 8), and not a multiple of the page sizes that scenarios use.
 const longHistory = 23
 
-// makeLong makes a deployment with a long history. If the configuration names a source that cannot be built, one of the
-// revisions fails, so that filters by status can be judged.
+// makeLong makes a deployment with a long history. If the configuration names a source that cannot be built and the target
+// accepts it, one of the revisions fails, so that filters by status can be judged.
 func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 	d, err := p.CreateDeployed(ctx, "history")
 	if err != nil {
 		return nil, err
 	}
-	if broken, _ := p.Sources.Broken(); broken != nil {
-		if err := p.Update(ctx, d, broken); err != nil {
-			return nil, err
-		}
-		p.ExpectFailure(d.Latest())
-		if _, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled); err != nil {
-			return nil, err
-		}
+	if err := p.failOnce(ctx, d); err != nil {
+		return nil, err
 	}
 	for len(d.Revisions) < longHistory {
 		if err := p.Update(ctx, d, p.Sources.Next(len(d.Revisions))); err != nil {
@@ -268,6 +263,26 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 		return nil, err
 	}
 	return d, p.checkNoForeignRevisions(ctx, d)
+}
+
+// failOnce adds a revision that fails, if the configuration names a source that cannot be built and the target accepts it.
+func (p *Plane) failOnce(ctx context.Context, d *Deployment) error {
+	broken, _ := p.Sources.Broken()
+	if broken == nil {
+		return nil
+	}
+	err := p.Update(ctx, d, broken)
+	o, is := errors.AsType[*outcome.Outcome](err)
+	if is && slices.ContainsFunc(o.Violations, func(v outcome.Violation) bool { return v.Kind == outcome.Refused }) {
+		p.returnRevision(ctx, d)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.ExpectFailure(d.Latest())
+	_, err = p.Poll(ctx, d.ID, d.Latest(), IsSettled)
+	return err
 }
 
 // checkNoForeignRevisions blocks if the deployment has revisions that the suite did not create, because its lists could

@@ -113,3 +113,13 @@ func (p *Plane) TakeRevision(ctx context.Context, d *Deployment) error {
 	}
 	return nil
 }
+
+// returnRevision undoes [Plane.TakeRevision] after an update that was refused.
+func (p *Plane) returnRevision(ctx context.Context, d *Deployment) {
+	if a := allowanceIn(ctx); a != nil {
+		a.revisions.Add(-1)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d.updates--
+}
