@@ -70,7 +70,27 @@ func (w *World) leases(ctx context.Context, which string) error {
 		}
 	}
 	w.before, err = w.plane.Snapshot(ctx, d)
+	if err != nil || len(w.before.Revisions) == 0 || exchange.SameID(w.before.Revisions[0], w.before.Latest) {
+		return err
+	}
+	w.before, err = w.readLater(ctx, func(s judge.Snapshot) bool { return true })
 	return err
+}
+
+// readLater reads the deployment and its list again after patience, because they may have been of different times, before
+// and after an update. It reads them twice, since one of two replicas may be out of date for good, and returns the first
+// snapshot that is wrong.
+func (w *World) readLater(ctx context.Context, isRight func(judge.Snapshot) bool) (s judge.Snapshot, err error) {
+	if err := client.Sleep(ctx, w.target.Config.Patience); err != nil {
+		return s, err
+	}
+	for range 2 {
+		s, err = w.plane.Snapshot(ctx, w.Deployment)
+		if err != nil || !isRight(s) {
+			return s, err
+		}
+	}
+	return s, nil
 }
 
 func (w *World) createBuildingOnPush(ctx context.Context) error {
@@ -342,6 +362,13 @@ func (w *World) created(ctx context.Context, want int, expected string) error {
 	if err != nil {
 		return err
 	}
+	isNamed := func(s judge.Snapshot) bool { return exchange.ContainsID(judge.Added(w.before, s), s.Latest) }
+	if want > 0 && !isNamed(after) {
+		after, err = w.readLater(ctx, isNamed)
+		if err != nil {
+			return err
+		}
+	}
 	w.after = after
 	if err := judge.CreatesRevisions(act, w.before, after, want, expected); err != nil {
 		return err
@@ -356,6 +383,13 @@ func (w *World) namesSecondLatest(ctx context.Context) error {
 	after, err := w.plane.Snapshot(ctx, w.Deployment)
 	if err != nil {
 		return err
+	}
+	isSecond := func(s judge.Snapshot) bool { return exchange.SameID(s.Latest, w.later[1]) }
+	if !isSecond(after) {
+		after, err = w.readLater(ctx, isSecond)
+		if err != nil {
+			return err
+		}
 	}
 	return judge.NamesSecond(w.before, after, w.later[0], w.later[1])
 }

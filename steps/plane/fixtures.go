@@ -205,7 +205,16 @@ func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {
 	if _, err = p.Poll(ctx, d.ID, d.Latest(), IsSettled); err != nil {
 		return nil, err
 	}
-	return d, p.AwaitListed(ctx, d.ID, d.Revisions...)
+	return d, p.awaitShown(ctx, d)
+}
+
+// awaitShown waits until every response shows all revisions and their statuses: the list of a target with replicas may be
+// as old as patience.
+func (p *Plane) awaitShown(ctx context.Context, d *Deployment) error {
+	if err := p.AwaitListed(ctx, d.ID, d.Revisions...); err != nil {
+		return err
+	}
+	return client.Sleep(ctx, p.target.Config.Patience)
 }
 
 // makeFailed creates a deployment from a source that cannot be built, and waits until its build has failed.
@@ -259,7 +268,7 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 		return nil, outcome.Blocked("revision %s did not settle in %s: it is %s",
 			late.revision, p.target.Config.Timeouts.Poll, late.Final)
 	}
-	if err := p.AwaitListed(ctx, d.ID, d.Revisions...); err != nil {
+	if err := p.awaitShown(ctx, d); err != nil {
 		return nil, err
 	}
 	return d, p.checkNoForeignRevisions(ctx, d)

@@ -42,6 +42,7 @@ type Plane struct {
 
 	mu            sync.Mutex
 	noRevisionFor map[string]bool // kinds of updates of which one created no revision in time
+	updated       map[string]bool // keys of revisions that were the latest before an update
 }
 
 // New returns the control plane of the target. The timeline counts from the start of the test run.
@@ -50,6 +51,7 @@ func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 		Sources: SourcesOf(t.Config), Existing: NoneExisting(t.Config), target: t, maker: maker,
 		polls:         newPolls(start, t.Config.Timeouts.Poll),
 		noRevisionFor: map[string]bool{},
+		updated:       map[string]bool{},
 	}
 	p.Fixtures = p.newFixtures()
 	return p

@@ -34,19 +34,23 @@ func ownersOf(change map[string]any) (owners []string) {
 	return owners
 }
 
-// AwaitLatest reads the deployment until it names another latest revision than the known one, and keeps that response
-// in d.Naming. It returns the known one after a timeout.
+// AwaitLatest reads the deployment until it names a later revision than the known one, and keeps that response in
+// d.Naming. It returns the known one after a timeout. A revision that was the latest before an earlier update is not
+// later: one replica of several may still name it.
 func (p *Plane) AwaitLatest(
 	ctx context.Context, d *Deployment, update *exchange.Response, kind, known string,
 ) (latest string, err error) {
 	latest = known
+	p.mu.Lock()
+	p.updated[exchange.IDKey(known)] = true
+	p.mu.Unlock()
 	err = p.target.RetryFor(ctx, p.appearanceLimit(update, kind), func() (bool, error) {
 		a, err := p.GetDeployment(ctx, d.ID)
 		if err != nil {
 			return false, err
 		}
 		named := a.Get("latest_revision_id").String()
-		if named != "" && !exchange.SameID(named, known) {
+		if named != "" && !p.wasLatest(named) {
 			latest, d.Naming = named, a
 		}
 		return latest != known, nil
@@ -57,6 +61,13 @@ func (p *Plane) AwaitLatest(
 		p.noRevisionFor[kind] = true
 	}
 	return latest, err
+}
+
+// wasLatest reports whether a revision was the latest one before an update.
+func (p *Plane) wasLatest(revision string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.updated[exchange.IDKey(revision)]
 }
 
 // appearanceLimit returns how long to wait for the revision of an update. That is timeouts.request, or several times as
