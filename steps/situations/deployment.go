@@ -19,12 +19,13 @@ import (
 type Deployment struct {
 	*plane.Deployment
 	*Situations
-	isLong   bool                 // it has many revisions, and nobody changes it
-	giveBack func()               // ends the use of a deployment that other events change, or nil
-	built    *plane.History       // the poll of the latest revision, or nil if its build is in progress
-	last     judge.Snapshot       // the deployment and its revisions when they were read last
-	before   []*exchange.Response // of GET of each revision, before the list was read
-	after    []*exchange.Response // and after it
+	isLong    bool                 // it has many revisions, and nobody changes it
+	giveBack  func()               // ends the use of a deployment that other events change, or nil
+	built     *plane.History       // the poll of the latest revision, or nil if its build is in progress
+	last      judge.Snapshot       // the deployment and its revisions when they were read last
+	before    []*exchange.Response // of GET of each revision, patience before the list was read
+	after     []*exchange.Response // and after it
+	isSettled bool                 // no status can change or be out of date
 }
 
 // UseDeployment brings an event about and makes all checks of the deployment. It returns the outcome of each check by its
@@ -60,9 +61,6 @@ func (s *Situations) examineDeployment(ctx context.Context, e DeploymentEvent) (
 	if err := s.Plane.AwaitListed(ctx, d.ID, d.Revisions...); err != nil {
 		return nil, err
 	}
-	if err := client.Sleep(ctx, s.Target.Config.Patience); err != nil {
-		return nil, err
-	}
 	if err := d.read(ctx); err != nil {
 		return nil, err
 	}
@@ -79,7 +77,8 @@ func (s *Situations) examineDeployment(ctx context.Context, e DeploymentEvent) (
 }
 
 // read reads each revision before and after the list, so that a value that changes meanwhile is not held against the list.
-// The many revisions of a long history have settled: they are read once in a test run.
+// A response may be as old as patience: only a status that GET shows before and after that time is the one that the list
+// must show. The many revisions of a long history have settled: they are read once in a test run.
 func (d *Deployment) read(ctx context.Context) error {
 	each := d.Plane.GetEach
 	if d.isLong {
@@ -88,6 +87,9 @@ func (d *Deployment) read(ctx context.Context) error {
 	var err error
 	d.before, err = each(ctx, d.Deployment)
 	if err != nil {
+		return err
+	}
+	if err := client.Sleep(ctx, d.Target.Config.Patience); err != nil {
 		return err
 	}
 	shown, err := d.Plane.GetDeployment(ctx, d.ID)
@@ -100,8 +102,30 @@ func (d *Deployment) read(ctx context.Context) error {
 	}
 	latest := shown.Get("latest_revision_id").String()
 	d.last = judge.Snapshot{Deployment: shown, List: list.Answer, Latest: latest, Revisions: list.IDs()}
+	d.isSettled = areSettled(d.before)
+	if err := d.rest(ctx); err != nil {
+		return err
+	}
 	d.after, err = each(ctx, d.Deployment)
 	return err
+}
+
+// areSettled reports whether no revision changes its status by itself.
+func areSettled(revisions []*exchange.Response) bool {
+	for _, a := range revisions {
+		if !a.OK() || !plane.IsSettled(plane.CanonicalStatus(a.Get("status").String())) {
+			return false
+		}
+	}
+	return true
+}
+
+// rest waits until every response is later than those before, unless all revisions have settled.
+func (d *Deployment) rest(ctx context.Context) error {
+	if d.isSettled {
+		return nil
+	}
+	return client.Sleep(ctx, d.Target.Config.Patience)
 }
 
 // latest returns the last response of GET of the latest revision.

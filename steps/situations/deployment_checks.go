@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/common"
 	commonjudge "github.com/agentconform/agentconform/steps/common/judge"
 	"github.com/agentconform/agentconform/steps/controlplane/judge"
@@ -102,7 +101,19 @@ func (d *Deployment) latestIsDeployed(context.Context) error {
 	if unjudged := d.Plane.CheckWhole(d.built); unjudged != nil {
 		return unjudged
 	}
+	if !plane.IsDeployed(d.built.Final) && d.isMixed() {
+		return outcome.Inapplicable("situations", "the latest revision is %s: its graph_config_path may not exist at its repo_ref",
+			d.built.Final)
+	}
 	return judge.ReachesDeployed(d.Plane.Judged(d.built), "alternatives")
+}
+
+// isMixed reports whether the latest revision has the second graph_config_path at another repo_ref than that of create.body.
+// Events that happen one after the other combine them, and the file need not exist there.
+func (d *Deployment) isMixed() bool {
+	latest, second := d.latest().Get("source_revision_config"), d.Target.Config.Alternatives.GraphConfigPath
+	return second != "" && latest.Get("graph_config_path").String() == second &&
+		latest.Get("repo_ref").String() != plane.RevisionConfig(d.Body)["repo_ref"]
 }
 
 // latestShowsCommit judges a revision whose ref has a configured commit.
@@ -133,7 +144,7 @@ func (d *Deployment) createdAtIsUnchanged(context.Context) error {
 	var all []judge.Reread
 	for i, id := range d.Revisions {
 		first := d.Plane.Observed(id).First
-		if first == nil {
+		if first == nil && d.before[i].OK() {
 			first = d.before[i]
 		}
 		all = append(all, judge.Reread{First: first, Now: d.after[i]})
@@ -211,77 +222,6 @@ func (d *Deployment) returnedPages(ctx context.Context) error {
 // holdsAll judges a list that must hold all revisions.
 func (d *Deployment) holdsAll(l plane.List, what string) error {
 	return judge.HoldsExactly(judge.Listed{Response: l.Answer, IDs: l.IDs(), Want: d.Revisions, What: what})
-}
-
-func (d *Deployment) allStatusesHold(ctx context.Context) error {
-	l, err := d.Plane.ListAll(ctx, d.ID, plane.StatusFilter(spec.RevisionStatuses()...))
-	if err != nil {
-		return err
-	}
-	return d.holdsAll(l, "with all thirteen statuses")
-}
-
-// filtersHold reads the revisions again if a list is wrong: their statuses may have changed meanwhile.
-func (d *Deployment) filtersHold(ctx context.Context) error {
-	const attempts = 3
-	read := d.after
-	var wrong error
-	for range attempts {
-		var err error
-		wrong, err = d.judgeFilters(ctx, read)
-		if err != nil || wrong == nil {
-			return err
-		}
-		now, err := d.Plane.GetEach(ctx, d.Deployment)
-		if err != nil {
-			return err
-		}
-		if haveStatuses(now, read) {
-			return wrong
-		}
-		read = now
-	}
-	return outcome.Inapplicable("situations", "the statuses of the revisions change while lists are read: %v", wrong)
-}
-
-// haveStatuses reports whether revisions have the statuses from before.
-func haveStatuses(now, before []*exchange.Response) bool {
-	for i, a := range now {
-		if a.Get("status").String() != before[i].Get("status").String() {
-			return false
-		}
-	}
-	return true
-}
-
-// judgeFilters reads the list of each status that occurs, and of the first one that does not.
-func (d *Deployment) judgeFilters(ctx context.Context, read []*exchange.Response) (wrong, err error) {
-	ids := map[string][]string{}
-	for i, a := range read {
-		status := a.Get("status").String()
-		if !plane.IsKnown(status) {
-			return nil, outcome.Blocked("a revision has the status %q, which is not one of the thirteen (CP-POLL-1)", status).
-				ByRequirement("CP-POLL-1")
-		}
-		ids[status] = append(ids[status], d.Revisions[i])
-	}
-	triedOther := false
-	for _, status := range spec.RevisionStatuses() {
-		occurs := len(ids[status]) > 0
-		if !occurs && triedOther {
-			continue
-		}
-		triedOther = triedOther || !occurs
-		l, err := d.Plane.ListAll(ctx, d.ID, plane.StatusFilter(status))
-		if err != nil {
-			return nil, err
-		}
-		listed := judge.Listed{Response: l.Answer, IDs: l.IDs(), Want: ids[status], What: "with status " + status}
-		if wrong := judge.HoldsExactly(listed); wrong != nil {
-			return wrong, nil
-		}
-	}
-	return nil, nil
 }
 
 // refusesParameter returns the check that a parameter is refused with each security scheme that is configured.

@@ -114,8 +114,9 @@ func (d *Deployment) lease(ctx context.Context, n int) error {
 	return nil
 }
 
-// add adds revisions to those of the deployment. The latest one comes last.
+// add adds revisions from a list, which mostly begins with the newest. The latest one comes last.
 func (d *Deployment) add(added []string, latest string) {
+	slices.Reverse(added)
 	isLatest := func(id string) bool { return exchange.SameID(id, latest) }
 	d.Revisions = append(d.Revisions, slices.DeleteFunc(slices.Clone(added), isLatest)...)
 	if slices.ContainsFunc(added, isLatest) {
@@ -129,10 +130,10 @@ const (
 	forBuilds
 )
 
-// build waits until the build of the latest revision has ended.
+// build waits until the latest revision is DEPLOYED or has failed. Until then it may show any status, also INTERRUPTED.
 func (d *Deployment) build(ctx context.Context) error {
 	var err error
-	d.built, err = d.Plane.Poll(ctx, d.ID, d.Latest(), plane.IsSettled)
+	d.built, err = d.Plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone)
 	return err
 }
 
@@ -171,6 +172,9 @@ func updateField(fields ...string) func(*Deployment, context.Context) error {
 }
 
 func (d *Deployment) updateToTag(ctx context.Context) error {
+	if err := d.needsRepository(); err != nil {
+		return err
+	}
 	tag := d.Target.Config.Alternatives.TagRef
 	if tag == "" {
 		return outcome.Needs("alternatives.tag_ref")
@@ -180,6 +184,9 @@ func (d *Deployment) updateToTag(ctx context.Context) error {
 
 // updateToSecondTag uses another tag whose commit is configured. In the repository of the fixtures it is an annotated one.
 func (d *Deployment) updateToSecondTag(ctx context.Context) error {
+	if err := d.needsRepository(); err != nil {
+		return err
+	}
 	for _, ref := range slices.Sorted(maps.Keys(d.Target.Config.Alternatives.Commits)) {
 		if strings.HasPrefix(ref, "refs/tags/") && ref != d.Target.Config.Alternatives.TagRef {
 			return d.updateTo(ctx, ref)
@@ -188,12 +195,14 @@ func (d *Deployment) updateToSecondTag(ctx context.Context) error {
 	return outcome.Needs("alternatives.commits", " with the commit id of a second tag")
 }
 
-// updateTo updates the deployment to a tag, which excludes build_on_push (section 2).
+// updateTo updates the deployment to a tag, which excludes build_on_push (section 2). An earlier event may have set a
+// graph_config_path that does not exist at the tag.
 func (d *Deployment) updateTo(ctx context.Context, tag string) error {
-	if err := d.needsRepository(); err != nil {
-		return err
+	change := map[string]any{"repo_ref": tag}
+	if path := plane.RevisionConfig(d.Target.Config.Create.Body)["graph_config_path"]; path != nil {
+		change["graph_config_path"] = path
 	}
-	body := plane.SourceUpdate(map[string]any{"repo_ref": tag})
+	body := plane.SourceUpdate(change)
 	body["source_config"] = map[string]any{"build_on_push": false}
 	return d.update(ctx, forEvents, body)
 }
@@ -211,6 +220,9 @@ func (d *Deployment) refuseUpdate(ctx context.Context) error {
 		return err
 	}
 	if !a.IsRefused() {
+		if err := d.Target.WaitSettleDelay(ctx, a); err != nil { // it may create a revision, which the next event must know
+			return err
+		}
 		return outcome.Inapplicable("situations", "on this target, an update whose %s is a number is not refused: %s",
 			d.Plane.Sources.Field(), outcome.Seen(a))
 	}
@@ -229,7 +241,8 @@ func (d *Deployment) failLater(ctx context.Context) error {
 		return err
 	}
 	d.Plane.ExpectFailure(d.Latest())
-	return d.build(ctx)
+	_, err = d.Plane.Poll(ctx, d.ID, d.Latest(), plane.IsSettled)
+	return err
 }
 
 // updateOnly does not wait for the build: the checks are made while it is in progress, if it is slow enough.
@@ -237,7 +250,11 @@ func (d *Deployment) updateOnly(ctx context.Context) error {
 	if err := d.lease(ctx, forBuilds); err != nil {
 		return err
 	}
-	return d.Plane.Update(ctx, d.Deployment, d.Plane.Sources.Next(1))
+	if err := d.Plane.Update(ctx, d.Deployment, d.Plane.Sources.Next(1)); err != nil {
+		return err
+	}
+	_, err := d.Plane.Poll(ctx, d.ID, d.Latest(), func(string) bool { return true }) // its created_at before a later update
+	return err
 }
 
 // supersede sends a second update as soon as the deployment names the revision of the first one, whose build may still be
@@ -281,31 +298,53 @@ func (d *Deployment) updateAtOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	served := 0
+	var refused *exchange.Response
 	for _, a := range responses {
-		if !a.OK() {
-			return outcome.Inapplicable("situations", "one of two updates at the same time is not served: %s", outcome.Seen(a))
+		if a.OK() {
+			served++
+		} else {
+			refused = a
 		}
 	}
-	d.Update = change
-	return d.learn(ctx, before, times)
-}
-
-// learn adds the new revisions once the list has them and the latest one is built.
-func (d *Deployment) learn(ctx context.Context, before judge.Snapshot, want int) error {
-	var now judge.Snapshot
-	err := d.Target.RetryFor(ctx, d.Target.Config.Timeouts.Request, func() (bool, error) {
-		var err error
-		now, err = d.Plane.Snapshot(ctx, d.Deployment)
-		return err == nil && len(judge.Added(before, now)) >= want, err
-	})
-	if err != nil {
-		return err
+	if served > 0 {
+		d.Update = change
+		if err := d.learn(ctx, before, served); err != nil {
+			return err
+		}
 	}
-	added := judge.Added(before, now)
-	d.add(added, now.Latest)
-	if len(added) < want || !exchange.SameID(d.Latest(), now.Latest) {
-		return outcome.Blocked("%d of %d updates created a revision, and the deployment names %s as its latest one",
-			len(added), want, now.Latest)
+	if refused != nil {
+		return outcome.Inapplicable("situations", "one of two updates at the same time is not served: %s", outcome.Seen(refused))
 	}
 	return d.build(ctx)
+}
+
+// learn adds the new revisions once the list has them and the deployment names one of them. The two responses may be of
+// different times, so that it reads both again after patience. If the deployment names an earlier one for good, the checks
+// judge that.
+func (d *Deployment) learn(ctx context.Context, before judge.Snapshot, want int) error {
+	var added []string
+	var latest string
+	read := func() (isNamed bool, err error) {
+		now, err := d.Plane.Snapshot(ctx, d.Deployment)
+		if err != nil {
+			return false, err
+		}
+		added, latest = judge.Added(before, now), now.Latest
+		return len(added) >= want && exchange.ContainsID(added, latest), nil
+	}
+	if err := d.Target.RetryFor(ctx, d.Target.Config.Timeouts.Request, read); err != nil {
+		return err
+	}
+	if err := client.Sleep(ctx, d.Target.Config.Patience); err != nil {
+		return err
+	}
+	if _, err := read(); err != nil {
+		return err
+	}
+	d.add(added, latest)
+	if len(added) < want {
+		return outcome.Blocked("%d of %d updates created a revision", len(added), want)
+	}
+	return nil
 }

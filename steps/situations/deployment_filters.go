@@ -1,0 +1,89 @@
+package situations
+
+import (
+	"context"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/controlplane/judge"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
+)
+
+func (d *Deployment) allStatusesHold(ctx context.Context) error {
+	l, err := d.Plane.ListAll(ctx, d.ID, plane.StatusFilter(spec.RevisionStatuses()...))
+	if err != nil {
+		return err
+	}
+	return d.holdsAll(l, "with all thirteen statuses")
+}
+
+// filtersHold reads the revisions again if a list is wrong: their statuses may have changed meanwhile, and each response may
+// be as old as patience.
+func (d *Deployment) filtersHold(ctx context.Context) error {
+	const attempts = 3
+	read := d.after
+	var wrong error
+	for range attempts {
+		if err := d.rest(ctx); err != nil {
+			return err
+		}
+		var err error
+		wrong, err = d.judgeFilters(ctx, read)
+		if err != nil || wrong == nil {
+			return err
+		}
+		if err := d.rest(ctx); err != nil {
+			return err
+		}
+		now, err := d.Plane.GetEach(ctx, d.Deployment)
+		if err != nil {
+			return err
+		}
+		if haveStatuses(now, read) {
+			return wrong
+		}
+		read = now
+	}
+	return outcome.Inapplicable("situations", "the statuses of the revisions change while lists are read: %v", wrong)
+}
+
+// haveStatuses reports whether revisions have the statuses from before.
+func haveStatuses(now, before []*exchange.Response) bool {
+	for i, a := range now {
+		if a.Get("status").String() != before[i].Get("status").String() {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeFilters reads the list of each status that occurs, and of the first one that does not.
+func (d *Deployment) judgeFilters(ctx context.Context, read []*exchange.Response) (wrong, err error) {
+	ids := map[string][]string{}
+	for i, a := range read {
+		status := a.Get("status").String()
+		if !plane.IsKnown(status) {
+			return nil, outcome.Blocked("a revision has the status %q, which is not one of the thirteen (CP-POLL-1)", status).
+				ByRequirement("CP-POLL-1")
+		}
+		ids[status] = append(ids[status], d.Revisions[i])
+	}
+	triedOther := false
+	for _, status := range spec.RevisionStatuses() {
+		occurs := len(ids[status]) > 0
+		if !occurs && triedOther {
+			continue
+		}
+		triedOther = triedOther || !occurs
+		l, err := d.Plane.ListAll(ctx, d.ID, plane.StatusFilter(status))
+		if err != nil {
+			return nil, err
+		}
+		listed := judge.Listed{Response: l.Answer, IDs: l.IDs(), Want: ids[status], What: "with status " + status}
+		if wrong := judge.HoldsExactly(listed); wrong != nil {
+			return wrong, nil
+		}
+	}
+	return nil, nil
+}
