@@ -2,6 +2,8 @@ package faults
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"hash/fnv"
 	"io"
 	"net/http"
@@ -50,6 +52,11 @@ func otherServers() []EquivalentMutant {
 				o.WrapFixtures = append(o.WrapFixtures, func(s *fixtures.Set) { s.Users, s.BlockedToken = s.Users[:2], "" })
 			},
 		},
+		{
+			Name:    "lists-follow-builds-late",
+			Differs: "for 100 ms, lists show a revision that was DEPLOYED as DEPLOYING",
+			Apply:   compose(func(o *reference.Options) { o.Pace = 70 * time.Millisecond }, around(showLate)),
+		},
 		{Name: "dropped-joins-cancel", Differs: "a run is canceled if a client drops its join", Apply: around(cancelIfDropped)},
 		{
 			Name: "branded-words", Apply: speaking(branded),
@@ -72,6 +79,32 @@ func cancelIfDropped(w http.ResponseWriter, r *http.Request, next http.Handler) 
 	cancel := r.Clone(context.WithoutCancel(r.Context()))
 	cancel.Method, cancel.URL.Path, cancel.URL.RawPath = http.MethodPost, path+"/cancel", ""
 	deviate.Capture(next, cancel)
+}
+
+// showLate shows revisions in lists as DEPLOYING for some time after they were DEPLOYED, also to filters by status.
+func showLate(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	const late = 100 * time.Millisecond
+	response := deviate.Capture(next, r)
+	var list map[string]any
+	isList := deviate.OperationOf(r).ID == "list-revisions" && response.Status == http.StatusOK &&
+		json.Unmarshal(response.Body, &list) == nil
+	if !isList {
+		response.Send(w)
+		return
+	}
+	filter := r.URL.Query().Get("status")
+	rows, _ := list["resources"].([]any)
+	list["resources"] = slices.DeleteFunc(rows, func(row any) bool {
+		revision, _ := row.(map[string]any)
+		updated, _ := time.Parse(time.RFC3339Nano, fmt.Sprint(revision["updated_at"]))
+		if revision["status"] != "DEPLOYED" || time.Since(updated) >= late {
+			return false
+		}
+		revision["status"] = "DEPLOYING"
+		return filter != "" && !strings.Contains(filter, "DEPLOYING")
+	})
+	response.Body, _ = json.Marshal(list) // it was JSON before
+	response.Send(w)
 }
 
 // agents returns a layer that changes the options of agent servers.
