@@ -173,7 +173,7 @@ func TestFixturesFillWhatIsNotSet(t *testing.T) {
 		assert.Equal(t, "main", c.Alternatives.RepoRef, "a key that is set does not change")
 		assert.Equal(t, "refs/tags/v1.0.0", c.Alternatives.TagRef)
 		assert.Equal(t, "alternative.json", c.Alternatives.GraphConfigPath)
-		assert.Equal(t, []string{"broken", "main", "refs/tags/v1.0.0", "refs/tags/v1.1.0", "release/next"}, slices.Sorted(maps.Keys(c.Alternatives.Commits)))
+		assert.Equal(t, []string{"broken", "main", "refs/tags/Stable/v1.1.0", "refs/tags/v1.0.0", "release/next"}, slices.Sorted(maps.Keys(c.Alternatives.Commits)))
 		assert.Equal(t, config.ExternalContainer, c.Create.Refused["source"])
 		assert.Contains(t, c.Secrets(), secrets["CONFORMANCE_USERS"])
 	}

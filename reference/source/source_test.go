@@ -64,7 +64,7 @@ func TestOrigins(t *testing.T) {
 		{source.Origin{RepoURL: repository, Ref: "refs/heads/main"}, "git:" + commits["main"], "answer = 1\n"},
 		{source.Origin{RepoURL: repository, Ref: "release/next"}, "git:" + commits["release/next"], "answer = 2\n"},
 		{source.Origin{RepoURL: repository, Ref: "refs/tags/v1.0.0"}, "git:" + commits["refs/tags/v1.0.0"], "answer = 1\n"},
-		{source.Origin{RepoURL: repository, Ref: "refs/tags/v1.1.0"}, "git:" + commits["refs/tags/v1.1.0"], "answer = 1\n"},
+		{source.Origin{RepoURL: repository, Ref: "refs/tags/Stable/v1.1.0"}, "git:" + commits["refs/tags/Stable/v1.1.0"], "answer = 1\n"},
 		{source.Origin{ImageURI: byDigest}, image, "answer = 2\n"},
 	} {
 		id, err := w.fetcher.Resolve(t.Context(), c.origin)
