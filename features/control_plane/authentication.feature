@@ -275,13 +275,6 @@ Feature: Authentication at the control plane
       When the deployment is used again
       Then an update without credentials creates no revision
 
-      @shares:deployment @shares:updated @shares:history
-      Examples: deployments that other scenarios read, too
-        | event                         |
-        | the first build has completed |
-        | the source was updated        |
-        | the history is long           |
-
       @shares:situations
       Examples: deployments for these events
         | event                                           |

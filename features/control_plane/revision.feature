@@ -233,11 +233,10 @@ Feature: Retrieving one revision
 
       @shares:situations
       Examples: deployments for these events
-        | event                                           |
-        | the graph_config_path was updated               |
-        | the repo_ref and graph_config_path were updated |
-        | the repo_ref was updated to a tag               |
-        | the repo_ref was updated to a second tag        |
-        | an invalid update was refused                   |
-        | an update was superseded                        |
-        | two updates were sent at the same time          |
+        | event                                    |
+        | the graph_config_path was updated        |
+        | the repo_ref was updated to a tag        |
+        | the repo_ref was updated to a second tag |
+        | an invalid update was refused            |
+        | an update was superseded                 |
+        | two updates were sent at the same time   |

@@ -167,13 +167,6 @@ Feature: Updating a deployment
       When the deployment is used again
       Then an update without a source field creates no revision
 
-      @shares:deployment @shares:updated @shares:history
-      Examples: deployments that other scenarios read, too
-        | event                         |
-        | the first build has completed |
-        | the source was updated        |
-        | the history is long           |
-
       @shares:situations
       Examples: deployments for these events
         | event                                           |
@@ -317,13 +310,12 @@ Feature: Updating a deployment
 
       @shares:situations
       Examples: deployments for these events
-        | event                                           |
-        | the graph_config_path was updated               |
-        | the repo_ref and graph_config_path were updated |
-        | the repo_ref was updated to a tag               |
-        | the repo_ref was updated to a second tag        |
-        | an update was superseded                        |
-        | two updates were sent at the same time          |
+        | event                                    |
+        | the graph_config_path was updated        |
+        | the repo_ref was updated to a tag        |
+        | the repo_ref was updated to a second tag |
+        | an update was superseded                 |
+        | two updates were sent at the same time   |
 
   @CP-UPDATE-12 @should @section-2
   Rule: PATCH does not change any field that is absent or null in it

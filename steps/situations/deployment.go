@@ -19,6 +19,7 @@ import (
 type Deployment struct {
 	*plane.Deployment
 	*Situations
+	isShared  bool                 // other scenarios read it
 	isLong    bool                 // it has many revisions, and nobody changes it
 	giveBack  func()               // ends the use of a deployment that other events change, or nil
 	built     *plane.History       // the poll of the latest revision, or nil if its build is in progress
@@ -49,7 +50,7 @@ func (s *Situations) UseDeployment(ctx context.Context, event string) (map[strin
 
 // examineDeployment brings the event about and makes the checks once patience has passed.
 func (s *Situations) examineDeployment(ctx context.Context, e DeploymentEvent) (outcomes, error) {
-	d := &Deployment{Situations: s}
+	d := &Deployment{Situations: s, isShared: e.shared}
 	defer func() {
 		if d.giveBack != nil {
 			d.giveBack()

@@ -23,28 +23,31 @@ type DeploymentEvent struct {
 
 	updated  bool // an update has created its latest revision
 	deployed bool // its latest revision is DEPLOYED
+	shared   bool // other scenarios read the deployment, which must not be put at risk
 	happen   func(d *Deployment, ctx context.Context) error
 }
 
 // DeploymentEvents has all events, in the order of the features. Those that wait for a build that fails, or for none,
 // happen to another deployment than those that end with a DEPLOYED revision, so that the two do not wait for each other.
 var DeploymentEvents = []DeploymentEvent{
-	{"the first build has completed", false, true, (*Deployment).takeDeployed},
-	{"the first build has failed", false, false, (*Deployment).takeFailed},
-	{"the source was updated", true, true, (*Deployment).takeUpdated},
-	{"the history is long", true, true, (*Deployment).takeLong},
-	{"the graph_config_path was updated", true, true, updateField("graph_config_path")},
-	{"the repo_ref and graph_config_path were updated", true, true, updateField("repo_ref", "graph_config_path")},
-	{"the repo_ref was updated to a tag", true, true, (*Deployment).updateToTag},
-	{"the repo_ref was updated to a second tag", true, true, (*Deployment).updateToSecondTag},
-	{"an invalid update was refused", false, true, (*Deployment).refuseUpdate},
-	{"a later build has failed", true, false, (*Deployment).failLater},
-	{"an update was just accepted", true, false, (*Deployment).updateOnly},
-	{"an update was superseded", true, true, (*Deployment).supersede},
-	{"two updates were sent at the same time", true, true, (*Deployment).updateAtOnce},
+	{Name: "the first build has completed", deployed: true, shared: true, happen: (*Deployment).takeDeployed},
+	{Name: "the first build has failed", happen: (*Deployment).takeFailed},
+	{Name: "the source was updated", updated: true, deployed: true, shared: true, happen: (*Deployment).takeUpdated},
+	{Name: "the history is long", updated: true, deployed: true, shared: true, happen: (*Deployment).takeLong},
+	{Name: "the graph_config_path was updated", updated: true, deployed: true, happen: updateField("graph_config_path")},
+	{Name: "the repo_ref and graph_config_path were updated", updated: true, // the one may not exist at the other
+		happen: updateField("repo_ref", "graph_config_path")},
+	{Name: "the repo_ref was updated to a tag", updated: true, deployed: true, happen: (*Deployment).updateToTag},
+	{Name: "the repo_ref was updated to a second tag", updated: true, deployed: true,
+		happen: (*Deployment).updateToSecondTag},
+	{Name: "an invalid update was refused", deployed: true, happen: (*Deployment).refuseUpdate},
+	{Name: "a later build has failed", updated: true, happen: (*Deployment).failLater},
+	{Name: "an update was just accepted", updated: true, happen: (*Deployment).updateOnly},
+	{Name: "an update was superseded", updated: true, deployed: true, happen: (*Deployment).supersede},
+	{Name: "two updates were sent at the same time", updated: true, deployed: true, happen: (*Deployment).updateAtOnce},
 }
 
-// take takes the deployment of a fixture, which other scenarios read, too.
+// take takes the deployment of a fixture.
 func (d *Deployment) take(ctx context.Context, f *plane.Fixture) error {
 	var err error
 	d.Deployment, err = d.Plane.Shared(ctx, f)
