@@ -64,7 +64,7 @@ func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata m
 	if err != nil {
 		return nil, err
 	}
-	t := &Thread{Owner: who, Answer: a}
+	t := &Thread{Owner: who, Response: a}
 	if a.OK() {
 		t.ID = a.Get("thread_id").String()
 	}
@@ -114,7 +114,7 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 	}
 	a, err := s.target.Client.Do(ctx, request)
 	if err == nil {
-		g.Answer, g.begun = a, a.Sent
+		g.Response, g.begun = a, a.Sent
 	}
 	if err == nil && a.OK() {
 		g.ID = a.Get("run_id").String()
@@ -157,7 +157,7 @@ func (s *Server) Post(ctx context.Context, t *Thread, o Order) (g *GraphRun, err
 			}
 		}
 		g, err = s.TryPost(ctx, t.Owner, t, o)
-		return err == nil && !(g.Answer.IsRefused() && t.runs.Load() > 0 && o.Strategy == ""), err
+		return err == nil && !(g.Response.IsRefused() && t.runs.Load() > 0 && o.Strategy == ""), err
 	})
 	return g, err
 }
@@ -226,11 +226,11 @@ func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*e
 func (s *Server) readKnown(
 	ctx context.Context, who target.Caller, g *GraphRun, request exchange.Request,
 ) (a *exchange.Response, err error) {
-	mayBeNew := g.Answer != nil && who.Key == g.Thread.Owner.Key
+	mayBeNew := g.Response != nil && who.Key == g.Thread.Owner.Key
 	if !mayBeNew {
 		return s.target.Client.Do(ctx, request)
 	}
-	settled := g.Answered().Add(s.target.Config.Patience)
+	settled := g.Responded().Add(s.target.Config.Patience)
 	err = client.Repeat(ctx, firstLook, longestPause, settled, func() (bool, error) {
 		a, err = s.target.Client.Do(ctx, request)
 		if err != nil {

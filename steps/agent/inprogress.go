@@ -100,7 +100,7 @@ func (p *inProgress) accepted(g *GraphRun, slack time.Duration) {
 	if last == nil {
 		last = &lastRun{leave: func() {}}
 	}
-	from := g.Answered()
+	from := g.Responded()
 	if g.Order.Strategy != RollbackStrategy {
 		from = client.Later(from, last.until)
 	}
@@ -171,7 +171,7 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	}
 	const why = "the server has a queue, or executes no runs; raise timeouts.run, or let it execute more runs at a time"
 	return outcome.Blocked("the run %s was not over %s after its creation, and a plain run on another thread was pending "+
-		"too: %s", g.ID, time.Since(g.Answer.Sent).Round(time.Second), why).By(reports.ByKey, "timeouts.run")
+		"too: %s", g.ID, time.Since(g.Response.Sent).Round(time.Second), why).By(reports.ByKey, "timeouts.run")
 }
 
 // EndStatuses are the statuses of runs that have ended, at known agent servers.

@@ -18,7 +18,7 @@ import (
 func accept(t *testing.T, p *inProgress, thread string) weak.Pointer[GraphRun] {
 	t.Helper()
 	require.NoError(t, p.enter(t.Context(), thread))
-	g := &GraphRun{Thread: &Thread{ID: thread}, Order: Order{Hold: time.Hour}, Answer: &exchange.Response{Sent: time.Now()}}
+	g := &GraphRun{Thread: &Thread{ID: thread}, Order: Order{Hold: time.Hour}, Response: &exchange.Response{Sent: time.Now()}}
 	p.accepted(g, 0)
 	return weak.Make(g)
 }

@@ -72,8 +72,8 @@ func (as *Agents) learned() pace {
 
 // holdAfter derives how long runs must wait from the times of a completed plain run.
 func holdAfter(g *GraphRun) time.Duration {
-	hold := 3 * g.Final.Ended().Sub(g.Answer.Sent)
-	for _, a := range []*exchange.Response{g.Thread.Answer, g.Answer, g.Final} {
+	hold := 3 * g.Final.Ended().Sub(g.Response.Sent)
+	for _, a := range []*exchange.Response{g.Thread.Response, g.Response, g.Final} {
 		hold = max(hold, perResponse*(a.Queued+a.Took)) // the requests of a race are queued, too
 	}
 	return min(hold, maxHold)
@@ -171,7 +171,7 @@ func (s *Server) startTogether(
 		return nil, nil, 0
 	}
 	runs, err := s.race(ctx, threads[:waiting], Order{Hold: hold})
-	waited := func(g *GraphRun) bool { return g.Answer.Took >= hold } // the creation returned only after the run, so the test shows nothing
+	waited := func(g *GraphRun) bool { return g.Response.Took >= hold } // the creation returned only after the run, so the test shows nothing
 	if err != nil || len(accepted(runs)) < waiting || slices.ContainsFunc(runs, waited) {
 		return nil, nil, 0
 	}

@@ -132,8 +132,8 @@ func (s *Server) NoteThread(ctx context.Context, t *Thread) error {
 	if existing[exchange.IDKey(t.ID)] {
 		note := reports.Note{Kind: reports.NoteRemoval,
 			Text: "POST /threads returned a thread that existed before this test run; the suite does not remove it"}
-		if t.Answer != nil {
-			note.Exchange = t.Answer.ID
+		if t.Response != nil {
+			note.Exchange = t.Response.ID
 		}
 		s.target.Note(note)
 		return nil
@@ -146,7 +146,7 @@ func (s *Server) noteRun(ctx context.Context, who target.Caller, g *GraphRun) er
 	if g.ID == "" {
 		return nil
 	}
-	if g.Thread.Answer == nil {
+	if g.Thread.Response == nil {
 		if err := s.NoteThread(ctx, &Thread{ID: g.Thread.ID, Owner: who}); err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func (s *Server) awaitNext(ctx context.Context, rb *Rollback) error {
 
 // won reports whether the prior run was certainly in progress until the new one had been accepted.
 func (rb *Rollback) won() bool {
-	return rb.Next.ID != "" && rb.Next.Answered().Before(rb.Prior.Until())
+	return rb.Next.ID != "" && rb.Next.Responded().Before(rb.Prior.Until())
 }
 
 // Prompt reports whether the new run was complete before the natural end of the prior one, so that it did not wait for
@@ -164,7 +164,7 @@ func (s *Server) leavesStarted(ctx context.Context) bool {
 // Usable returns an error if a rollback shows nothing: the new run was refused, did not complete, or waited for the
 // prior one. The error blocks if another attempt with more time may show more.
 func (rb *Rollback) Usable() error {
-	if err := judge.RollbackIsAccepted(rb.Next.Answer, rb.Next.ID); err != nil {
+	if err := judge.RollbackIsAccepted(rb.Next.Response, rb.Next.ID); err != nil {
 		return err
 	}
 	if err := judge.NewRunCompletes(rb.Next.Final, rb.Next.Value()); err != nil {
@@ -259,7 +259,7 @@ func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (
 	if err != nil {
 		return nil, err
 	}
-	p := &Progress{GraphRun: g, Over: g.Answered().Add(g.Order.Hold + s.Slack())}
+	p := &Progress{GraphRun: g, Over: g.Responded().Add(g.Order.Hold + s.Slack())}
 	if moment != JustStarted {
 		err = s.awaitStart(ctx, p)
 	}
@@ -296,7 +296,7 @@ func (s *Server) queuesRuns(ctx context.Context) error {
 			return false, err
 		}
 		earliest := first.NotOverBefore().Add(second.Order.Hold)
-		limit := second.Answered().Add(first.Order.Hold + second.Order.Hold + 2*s.target.Config.Timeouts.Run)
+		limit := second.Responded().Add(first.Order.Hold + second.Order.Hold + 2*s.target.Config.Timeouts.Run)
 		// A server without a queue completes the second run when its own hold is over, or refuses it.
 		if err := client.Sleep(ctx, time.Until(earliest.Add(-s.Slack()))); err != nil {
 			return false, err

@@ -98,7 +98,7 @@ func (s *Server) threadOfOther(ctx context.Context, other target.Caller) (*Threa
 		if err != nil {
 			return nil, err
 		}
-		refused := t.Answer
+		refused := t.Response
 		if t.ID != "" {
 			state, err := s.State(ctx, other, t)
 			if err != nil {
@@ -111,7 +111,7 @@ func (s *Server) threadOfOther(ctx context.Context, other target.Caller) (*Threa
 			if err != nil || g.ID != "" {
 				return nil, err
 			}
-			refused = g.Answer
+			refused = g.Response
 		}
 		const why = "the credentials of %s are refused, correct its token: %s"
 		return nil, outcome.Blocked(why, other.Key, outcome.Seen(refused)).By(reports.ByKey, other.Key)

@@ -27,7 +27,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		return err
 	}
 	seen := &starting{byState: byState}
-	limit := p.Answered().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
+	limit := p.Responded().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
 	err = client.Repeat(ctx, firstLook, longestPause, limit, func() (bool, error) {
 		err := s.lookForStart(ctx, p, seen)
 		return seen.isStarted, err
@@ -36,7 +36,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		return err
 	}
 	isOver := seen.over != nil || seen.run != nil && hasEnded(seen.run)
-	wasPendingLate := p.begun.Sub(p.Answered()) > p.Order.Hold/2
+	wasPendingLate := p.begun.Sub(p.Responded()) > p.Order.Hold/2
 	if isOver && wasPendingLate && !s.showsRunning.Load() {
 		s.pendingToEnd.Store(true) // the next attempt does not wait for another status
 	}
@@ -61,10 +61,10 @@ func (s *Server) lookForStart(ctx context.Context, p *Progress, seen *starting) 
 	}
 	seen.run = run
 	isPendingToEnd := isPending(run) && s.pendingToEnd.Load()
-	mayBeOver := time.Since(p.Answered()) >= p.Order.Hold
+	mayBeOver := time.Since(p.Responded()) >= p.Order.Hold
 	switch {
 	case isPendingToEnd: // runs are pending until they end, as another run has shown
-		p.begun = p.Answer.Sent
+		p.begun = p.Response.Sent
 	case isPending(run):
 		p.begun = run.Sent
 	}
@@ -85,7 +85,7 @@ func (s *Server) lookForStart(ctx context.Context, p *Progress, seen *starting) 
 		seen.notPending = run.Ended()
 	}
 	moment := p.Order.Hold / 2 // for a state that shows messages early
-	if hasChanged(p.Answer, run) {
+	if hasChanged(p.Response, run) {
 		moment = p.Order.Hold / 4
 	}
 	isDecided := !seen.byState && !isPendingToEnd

@@ -20,11 +20,11 @@ import (
 
 // Thread is a thread that the test run created.
 type Thread struct {
-	ID     string // as a string; the interface does not define its JSON type
-	Owner  target.Caller
-	Answer *exchange.Response // the response to its creation
-	again  bool               // the server had returned its ID before in this test run
-	runs   atomic.Int32       // number of its accepted runs
+	ID       string // as a string; the interface does not define its JSON type
+	Owner    target.Caller
+	Response *exchange.Response // the response to its creation
+	again    bool               // the server had returned its ID before in this test run
+	runs     atomic.Int32       // number of its accepted runs
 	removals
 }
 
@@ -99,14 +99,14 @@ func (r *removals) isRemovable(run string) bool {
 
 // GraphRun is a run of the conformance graph.
 type GraphRun struct {
-	ID     string
-	Thread *Thread
-	Order  Order
-	Inputs []string           // the contents of its human messages; the last one is unique in the test run
-	Answer *exchange.Response // the response to its creation
-	begun  time.Time          // its graph has certainly not begun to wait before this time
-	Joined bool               // a join of it returned 2xx
-	Final  *exchange.Response // the state after it; nil until the suite has waited for it
+	ID       string
+	Thread   *Thread
+	Order    Order
+	Inputs   []string           // the contents of its human messages; the last one is unique in the test run
+	Response *exchange.Response // the response to its creation
+	begun    time.Time          // its graph has certainly not begun to wait before this time
+	Joined   bool               // a join of it returned 2xx
+	Final    *exchange.Response // the state after it; nil until the suite has waited for it
 }
 
 func (g *GraphRun) isRollback() bool { return g.Order.Strategy == RollbackStrategy }
@@ -135,20 +135,20 @@ func (o Order) says(word string) bool { return slices.Contains(strings.Fields(o.
 
 // Sent returns the id of a thread as the target wrote it: a string or a number.
 func (t *Thread) Sent() any {
-	if id := t.Answer.Get("thread_id"); id.Type == gjson.Number {
+	if id := t.Response.Get("thread_id"); id.Type == gjson.Number {
 		return json.RawMessage(id.Raw)
 	}
 	return t.ID
 }
 
 // Usable judges that the thread was created, and that no other thread has its id.
-func (t *Thread) Usable() error { return judge.ThreadIsNew(t.Answer, t.ID, t.again) }
+func (t *Thread) Usable() error { return judge.ThreadIsNew(t.Response, t.ID, t.again) }
 
 // Accepted judges the response to the creation of the run.
-func (g *GraphRun) Accepted() error { return judge.RunIsAccepted(g.Answer, g.ID) }
+func (g *GraphRun) Accepted() error { return judge.RunIsAccepted(g.Response, g.ID) }
 
-// Answered returns the time of the response to its creation.
-func (g *GraphRun) Answered() time.Time { return g.Answer.Ended() }
+// Responded returns the time of the response to its creation.
+func (g *GraphRun) Responded() time.Time { return g.Response.Ended() }
 
 // NotOverBefore returns a time before which the run cannot end by itself.
 func (g *GraphRun) NotOverBefore() time.Time { return g.begun.Add(g.Order.Hold) }
@@ -158,7 +158,7 @@ func (g *GraphRun) Text() string { return g.Inputs[len(g.Inputs)-1] }
 
 // Value returns the run as judgements see it.
 func (g *GraphRun) Value() judge.Run {
-	return judge.Run{ID: g.ID, Inputs: g.Inputs, Outputs: g.outputs(), Hold: g.Order.Hold, Created: g.Answer}
+	return judge.Run{ID: g.ID, Inputs: g.Inputs, Outputs: g.outputs(), Hold: g.Order.Hold, Created: g.Response}
 }
 
 // Values returns the runs as judgements see them.
@@ -230,7 +230,7 @@ func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duratio
 			return nil, err
 		}
 		all.Runs = append(all.Runs, next.GraphRun)
-		if next.ended != nil || last != nil && !next.Answered().Before(last.Until()) {
+		if next.ended != nil || last != nil && !next.Responded().Before(last.Until()) {
 			return all, nil
 		}
 		last = next
@@ -266,7 +266,7 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duratio
 	if len(all.Runs) == 0 {
 		return nil, started[0].Accepted()
 	}
-	last := slices.MaxFunc(all.Runs, func(a, b *GraphRun) int { return a.Answered().Compare(b.Answered()) }).Answered()
+	last := slices.MaxFunc(all.Runs, func(a, b *GraphRun) int { return a.Responded().Compare(b.Responded()) }).Responded()
 	all.InProgress = !slices.ContainsFunc(all.Runs, func(g *GraphRun) bool { return !last.Before(g.NotOverBefore()) })
 	if !all.InProgress {
 		return all, nil

@@ -51,11 +51,11 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*exchange.Response, er
 func (s *Server) awaitThen(
 	ctx context.Context, g *GraphRun, onJoin func(context.Context) error,
 ) (*exchange.Response, error) {
-	limit := g.Answered().Add(g.Thread.holdsBefore(g) + g.Order.Hold + s.target.Config.Timeouts.Run)
+	limit := g.Responded().Add(g.Thread.holdsBefore(g) + g.Order.Hold + s.target.Config.Timeouts.Run)
 	join := s.JoinNow(ctx, g)
 	defer join.Leave()
 	// If the join has not returned by then, the state decides.
-	if err := join.OrUntil(ctx, g.Answered().Add(g.Order.Hold+s.Slack())); err != nil {
+	if err := join.OrUntil(ctx, g.Responded().Add(g.Order.Hold+s.Slack())); err != nil {
 		return nil, err
 	}
 	if join.succeeded() {
@@ -91,7 +91,7 @@ func (s *Server) hasHadItsTime(ctx context.Context, join *Joining, g *GraphRun) 
 		return false
 	}
 	run, err := s.GetRun(ctx, g.Thread.Owner, g)
-	if err != nil || isOver(join.Answer, run, g.Order.says(Fail)) {
+	if err != nil || isOver(join.Response, run, g.Order.says(Fail)) {
 		return true
 	}
 	return join.succeeded() && isUnfinished(run) && s.staysUnfinished(ctx)
@@ -122,7 +122,7 @@ func (s *Server) requireEnded(ctx context.Context, g *GraphRun) error {
 		return context.Cause(ctx) // a status that cannot be read, or is unknown, proves nothing; AS-RUN-2 judges GET of a run
 	}
 	actual := fmt.Sprintf("the status %q, %s after the run was accepted", run.Get("status").String(),
-		time.Since(g.Answered()).Round(time.Second))
+		time.Since(g.Responded()).Round(time.Second))
 	stays := outcome.Fails(run, outcome.Violation{Kind: outcome.NotFinished, Pointer: "/status",
 		Summary: "The run does not end in time", Expected: "a run that has completed", Actual: actual})
 	return outcome.AsBlocked(stays.ByRequirement("AS-RUN-4"))
@@ -174,9 +174,9 @@ type Joining struct {
 	cancel context.CancelFunc
 
 	// The fields below are valid once Over returns true.
-	Answer *exchange.Response
-	Err    error
-	Ended  time.Time
+	Response *exchange.Response
+	Err      error
+	Ended    time.Time
 }
 
 // JoinNow begins to join the run as its owner.
@@ -185,10 +185,10 @@ func (s *Server) JoinNow(ctx context.Context, g *GraphRun) *Joining {
 	ctx, j.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(j.done)
-		j.Answer, j.Err = s.Join(ctx, g.Thread.Owner, g)
+		j.Response, j.Err = s.Join(ctx, g.Thread.Owner, g)
 		j.Ended = time.Now()
-		if j.Answer != nil {
-			j.Ended = j.Answer.Ended()
+		if j.Response != nil {
+			j.Ended = j.Response.Ended()
 		}
 	}()
 	client.Stagger(1) // the next request of the caller is sent after the join
@@ -206,12 +206,12 @@ func (j *Joining) Over() bool {
 }
 
 // succeeded reports whether the join returned 2xx.
-func (j *Joining) succeeded() bool { return j.Over() && j.Answer != nil && j.Answer.OK() }
+func (j *Joining) succeeded() bool { return j.Over() && j.Response != nil && j.Response.OK() }
 
 // Sent returns when the request was sent. If the client repeated it, the last time counts once there is a response.
 func (j *Joining) Sent() time.Time {
-	if j.Over() && j.Answer != nil {
-		return j.Answer.Sent
+	if j.Over() && j.Response != nil {
+		return j.Response.Sent
 	}
 	return j.begun
 }

@@ -269,7 +269,7 @@ func (s *Server) watch(ctx context.Context, g *GraphRun, parts ...float64) (foun
 		}
 	}
 	found.breach = doesNotUnderstand(g.Order.holdWord(), problem)
-	found.waited = !seen.waiting.Before(g.after(earlyLook)) || g.Answer.Took >= g.Order.Hold
+	found.waited = !seen.waiting.Before(g.after(earlyLook)) || g.Response.Took >= g.Order.Hold
 	return found, unclear, err
 }
 
@@ -295,7 +295,7 @@ func (l *looks) add(g *GraphRun, a *exchange.Response) {
 func (l *looks) problem(g *GraphRun) (problem string, unclear bool) {
 	over := g.Final.Ended()
 	if g.Complete() && over.Before(g.NotOverBefore()) {
-		took := over.Sub(g.Answer.Sent).Round(time.Millisecond)
+		took := over.Sub(g.Response.Sent).Round(time.Millisecond)
 		return fmt.Sprintf("the run ended within %s instead of %s: %s", took, g.Order.Hold,
 			messages.Brief(g.Wrote(g.Final))), false
 	}

@@ -38,7 +38,7 @@ func TestLooks(t *testing.T) {
 			t.Parallel()
 			seconds := func(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 			g := &GraphRun{Inputs: []string{"x"}, Order: Order{Hold: 8 * time.Second, written: true}, begun: begun,
-				Answer: &exchange.Response{Sent: begun}}
+				Response: &exchange.Response{Sent: begun}}
 			seen := &looks{unseen: begun}
 			for _, r := range c.reads {
 				all := []messages.Message{human("x"), ai("working on it: x"), ai("x")}

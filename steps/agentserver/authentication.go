@@ -83,7 +83,7 @@ func (w *World) callerTries(ctx context.Context, name, operation string) error {
 		if err != nil {
 			return err
 		}
-		w.scene.Answer = t.Answer
+		w.scene.Response = t.Response
 		return nil
 	case operation == "list the threads with the other listing endpoint":
 		return w.listOther(ctx, who)
@@ -101,7 +101,7 @@ func (w *World) callerTries(ctx context.Context, name, operation string) error {
 	if err != nil {
 		return err
 	}
-	w.scene.Answer = a
+	w.scene.Response = a
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (w *World) requireRefusedRun(ctx context.Context, name, what string) error 
 			return false, err
 		}
 		w.kept = []*agent.GraphRun{w.current}
-		return w.prior == nil || w.scene.Answer.Ended().Before(w.prior.Until()), nil
+		return w.prior == nil || w.scene.Response.Ended().Before(w.prior.Until()), nil
 	})
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (w *World) requireRefusedRun(ctx context.Context, name, what string) error 
 	if !inTime {
 		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
 	}
-	return requireRefused(w.scene.Answer)
+	return requireRefused(w.scene.Response)
 }
 
 // requireRefused blocks a scenario about a refusal if the request was served.
@@ -186,7 +186,7 @@ func refusalCase(caller string) config.RefusalCase {
 
 // refusedByHandler judges the refusal of a request to a route that exists.
 func (w *World) refusedByHandler(ctx context.Context) error {
-	a, c := w.scene.Answer, refusalCase(w.attempted)
+	a, c := w.scene.Response, refusalCase(w.attempted)
 	if err := w.routeExists(ctx); err != nil {
 		return err
 	}
@@ -202,18 +202,18 @@ func (w *World) refusedByHandler(ctx context.Context) error {
 // routeExists returns an error if the route does not exist: the server returns 404, 405 or 501 to the owner of the
 // thread as well.
 func (w *World) routeExists(ctx context.Context) error {
-	refused, caller, operation := w.scene.Answer, w.attempted, w.operation
+	refused, caller, operation := w.scene.Response, w.attempted, w.operation
 	if !target.NotServed(refused) {
 		return nil
 	}
 	isListed := strings.HasPrefix(operation, "list ")
-	if len(w.target.Config.Users) == 0 || w.current != nil && w.current.Answer == nil && !isListed {
+	if len(w.target.Config.Users) == 0 || w.current != nil && w.current.Response == nil && !isListed {
 		return outcome.Inconclusive("the server returned %d, which may mean that the route does not exist; configure users "+
 			"so that the suite can check", refused.Status)
 	}
 	err := w.callerTries(ctx, target.TheUser, strings.TrimSuffix(operation, " of an unknown thread"))
-	owned := w.scene.Answer
-	w.attempted, w.operation, w.scene.Answer = caller, operation, refused
+	owned := w.scene.Response
+	w.attempted, w.operation, w.scene.Response = caller, operation, refused
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -226,7 +226,7 @@ func (w *World) routeExists(ctx context.Context) error {
 
 // refusalCarriesDetail judges the detail of a refusal.
 func (w *World) refusalCarriesDetail(ctx context.Context) error {
-	a, c := w.scene.Answer, refusalCase(w.attempted)
+	a, c := w.scene.Response, refusalCase(w.attempted)
 	if err := requireRefused(a); err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (w *World) requireListedMetadata(ctx context.Context) error {
 	}
 	if t.ID == "" {
 		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s",
-			outcome.Seen(t.Answer))
+			outcome.Seen(t.Response))
 	}
 	if _, err := w.listNewest(ctx, w.owner(), t); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (w *World) requireRefusedThread(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return requireRefused(t.Answer)
+	return requireRefused(t.Response)
 }
 
 // createThreadOfEach creates a thread of each user, with the same mark. The user's own list must show the user's
@@ -153,8 +153,8 @@ const (
 )
 
 func (w *World) listHoldsNoForeign() error {
-	if w.scene.Answer.IsRefused() {
-		w.scene.Note(fmt.Sprintf("the filter is refused with status %d", w.scene.Answer.Status))
+	if w.scene.Response.IsRefused() {
+		w.scene.Note(fmt.Sprintf("the filter is refused with status %d", w.scene.Response.Status))
 	}
 	return judge.ListLacksForeign(w.listed(), w.thread.ID, w.filterOfUser())
 }
@@ -180,7 +180,7 @@ func (w *World) listHoldsOwn() error {
 // isLossy reports whether the list is filtered by metadata that the target does not show in the response to the
 // creation of the thread.
 func (w *World) isLossy() bool {
-	return w.filter == bySharedMetadata && w.othersThread.Answer.Get("metadata."+markKey).String() != w.mark
+	return w.filter == bySharedMetadata && w.othersThread.Response.Get("metadata."+markKey).String() != w.mark
 }
 
 func (w *World) userCreatesForOther(ctx context.Context) error {
@@ -202,9 +202,9 @@ func (w *World) createThreadForOther(ctx context.Context) error {
 	if err := w.userCreatesForOther(ctx); err != nil {
 		return err
 	}
-	if w.scene.Answer.IsRefused() {
+	if w.scene.Response.IsRefused() {
 		return outcome.Inapplicable("an owner that is sent", "the target refuses a thread that names another owner: %s",
-			outcome.Seen(w.scene.Answer))
+			outcome.Seen(w.scene.Response))
 	}
 	if err := w.thread.Usable(); err != nil {
 		return err
@@ -218,11 +218,11 @@ func (w *World) createThreadForOther(ctx context.Context) error {
 
 // ownerIsUser judges the owner in the metadata. It passes if the target refuses a thread that names another owner.
 func (w *World) ownerIsUser(ctx context.Context) error {
-	if w.namesOtherOwner && w.thread.ID == "" && w.thread.Answer.IsRefused() {
+	if w.namesOtherOwner && w.thread.ID == "" && w.thread.Response.IsRefused() {
 		if _, err := w.server.NewThread(ctx, w.owner()); err != nil {
 			return outcome.AsPrecondition(err)
 		}
-		w.scene.Note("the target refuses a thread that names another owner: " + outcome.Seen(w.thread.Answer))
+		w.scene.Note("the target refuses a thread that names another owner: " + outcome.Seen(w.thread.Response))
 		return nil
 	}
 	return w.metadataHolds(ctx, ownerKey, w.owner().User.Identity, "the owner")
@@ -241,8 +241,8 @@ func (w *World) userCreatesWithTexts(ctx context.Context) error {
 	if err := w.createThread(ctx, metadata); err != nil {
 		return err
 	}
-	if w.thread.ID == "" && w.thread.Answer.IsRefused() {
-		return outcome.Inapplicable("such metadata", "the target refuses such metadata: %s", outcome.Seen(w.thread.Answer))
+	if w.thread.ID == "" && w.thread.Response.IsRefused() {
+		return outcome.Inapplicable("such metadata", "the target refuses such metadata: %s", outcome.Seen(w.thread.Response))
 	}
 	return nil
 }
@@ -261,15 +261,15 @@ func (w *World) metadataHolds(ctx context.Context, key, value, what string) erro
 	if err := w.thread.Usable(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	w.scene.Answer = w.thread.Answer
-	metadata := w.scene.Answer.Get("metadata")
+	w.scene.Response = w.thread.Response
+	metadata := w.scene.Response.Get("metadata")
 	if !metadata.IsObject() {
 		if err := w.listUntil(ctx, w.owner(), nil, w.thread); err != nil {
 			return err
 		}
 		metadata = w.rows.Thread(w.thread.ID).Get("metadata")
 	}
-	return judge.MetadataHas(w.scene.Answer, metadata, key, value, what)
+	return judge.MetadataHas(w.scene.Response, metadata, key, value, what)
 }
 
 // otherUserListsAtOtherEndpoint lists the threads as the other user. It first checks that the endpoint shows the user's
@@ -317,13 +317,13 @@ func (w *World) joinAsOther(ctx context.Context, operation string) error {
 }
 
 func (w *World) joinDoesNotWait() error {
-	return judge.ForeignJoinDoesNotWait(w.scene.Answer, w.prior.Until(), w.prior.Order.Hold)
+	return judge.ForeignJoinDoesNotWait(w.scene.Response, w.prior.Until(), w.prior.Order.Hold)
 }
 
 // holdsNothingOfRun judges that the responses contain nothing of the run. It compares a response that may concern the
 // run with the one to the join of an unknown run.
 func (w *World) holdsNothingOfRun(ctx context.Context) error {
-	a, run := w.scene.Answer, w.current.Value()
+	a, run := w.scene.Response, w.current.Value()
 	if !judge.MayHoldRun(a, run) {
 		return judge.HoldsNothingOfRun(a, run, w.joins.ID, nil, "")
 	}
@@ -342,5 +342,5 @@ func (w *World) holdsNothingOfRun(ctx context.Context) error {
 // joinIsRefused judges that the joins are refused. It blocks if a response contains something of the run, which another
 // requirement judges.
 func (w *World) joinIsRefused(ctx context.Context) error {
-	return outcome.Unless(ctx, judge.IsError(w.scene.Answer, ""), w.holdsNothingOfRun)
+	return outcome.Unless(ctx, judge.IsError(w.scene.Response, ""), w.holdsNothingOfRun)
 }

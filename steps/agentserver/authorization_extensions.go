@@ -88,7 +88,7 @@ func (w *World) tryAsOthers(ctx context.Context) (served bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		w.extension.others = append(w.extension.others, common.Case{Answer: a, What: name})
+		w.extension.others = append(w.extension.others, common.Case{Response: a, What: name})
 		served = served || a.Status < http.StatusBadRequest
 	}
 	return served, nil
@@ -129,9 +129,9 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 	if err != nil {
 		return nil, err
 	}
-	w.scene.Answer = a
+	w.scene.Response = a
 	if made := a.Get("thread_id").String(); a.OK() && made != "" && !exchange.SameID(made, thread) { // a copy
-		if err := w.server.NoteThread(ctx, &agent.Thread{ID: made, Owner: who, Answer: a}); err != nil {
+		if err := w.server.NoteThread(ctx, &agent.Thread{ID: made, Owner: who, Response: a}); err != nil {
 			return nil, err
 		}
 	}
@@ -143,7 +143,7 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 func (w *World) refusesAllOthers(ctx context.Context) error {
 	run := w.current.Value()
 	for _, c := range w.extension.others {
-		attempt := judge.Attempt{Caller: c.What, Answer: c.Answer}
+		attempt := judge.Attempt{Caller: c.What, Response: c.Response}
 		if judge.ExtensionRefuses(attempt, run, w.extension.owners) == nil {
 			continue
 		}
@@ -151,7 +151,7 @@ func (w *World) refusesAllOthers(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if who.User != nil && !messages.ContainsText(c.Answer, run.Text()) {
+		if who.User != nil && !messages.ContainsText(c.Response, run.Text()) {
 			attempt.Unknown, err = w.tryExtension(ctx, who, unlike(w.thread.ID), w.current.ID)
 			if err != nil {
 				return err

@@ -25,7 +25,7 @@ func (w *World) userSendsType(ctx context.Context, operation, contentType string
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	w.scene.Answer = a
+	w.scene.Response = a
 	if a.OK() {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (w *World) postRun(ctx context.Context, contentType string) (*exchange.Resp
 	if err != nil {
 		return nil, err
 	}
-	return g.Answer, nil
+	return g.Response, nil
 }
 
 // postThread creates a thread and enters it in the ledger.
@@ -48,7 +48,7 @@ func (w *World) postThread(ctx context.Context, contentType string) (*exchange.R
 		if err != nil {
 			return nil, err
 		}
-		return t.Answer, nil
+		return t.Response, nil
 	}
 	request := w.target.ToAgent(w.server.Base, w.owner(), http.MethodPost, agent.ThreadsPath, map[string]any{})
 	request.Header.Set("Content-Type", contentType)
@@ -57,5 +57,5 @@ func (w *World) postThread(ctx context.Context, contentType string) (*exchange.R
 	if err != nil || !a.OK() {
 		return a, err
 	}
-	return a, w.server.NoteThread(ctx, &agent.Thread{Owner: w.owner(), Answer: a, ID: a.Get("thread_id").String()})
+	return a, w.server.NoteThread(ctx, &agent.Thread{Owner: w.owner(), Response: a, ID: a.Get("thread_id").String()})
 }

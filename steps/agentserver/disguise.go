@@ -59,7 +59,7 @@ func (w *World) readDisguised(ctx context.Context, name, how string) error {
 			if err != nil {
 				return err
 			}
-			w.disguised = append(w.disguised, judge.Disguised{Answer: a, Plain: plain, Owner: ownerOfRead(name, path)})
+			w.disguised = append(w.disguised, judge.Disguised{Response: a, Plain: plain, Owner: ownerOfRead(name, path)})
 		}
 	}
 	return nil

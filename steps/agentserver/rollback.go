@@ -131,7 +131,7 @@ func (w *World) completeTwoRuns(ctx context.Context) error {
 			return err
 		}
 	}
-	return agent.HoldsOnly(w.scene.Answer, w.kept...)
+	return agent.HoldsOnly(w.scene.Response, w.kept...)
 }
 
 // runElsewhere prepares a completed run and a run in progress on other threads. The run in progress takes twice as long
@@ -176,7 +176,7 @@ func (w *World) startElsewhere(ctx context.Context, hold time.Duration) error {
 // endedEarly reports whether the run on another thread may have ended before the new run was accepted.
 func (w *World) endedEarly() bool {
 	return slices.ContainsFunc(w.aside, func(g *agent.GraphRun) bool {
-		return !g.Complete() && !w.rolled.Next.Answered().Before(g.NotOverBefore())
+		return !g.Complete() && !w.rolled.Next.Responded().Before(g.NotOverBefore())
 	})
 }
 
@@ -192,8 +192,8 @@ func (w *World) joinInProgress(ctx context.Context) error {
 		if !join.Over() {
 			return nil
 		}
-		if join.Answer != nil {
-			if err := judge.JoinIsServed(join.Answer); err != nil {
+		if join.Response != nil {
+			if err := judge.JoinIsServed(join.Response); err != nil {
 				return outcome.AsPrecondition(err)
 			}
 		}
@@ -218,9 +218,9 @@ func (w *World) userReplaces(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		w.rolled, w.current, w.scene.Answer = rb, rb.Next, rb.Next.Answer
+		w.rolled, w.current, w.scene.Response = rb, rb.Next, rb.Next.Response
 		if rb.Next.Final != nil {
-			w.scene.Answer = rb.Next.Final
+			w.scene.Response = rb.Next.Final
 		}
 		return !w.endedEarly() && !outcome.Is(rb.Usable(), reports.Blocked), nil
 	})
@@ -243,7 +243,7 @@ func (w *World) userLooks(ctx context.Context, when string) error {
 		}
 		found = later
 	}
-	w.remains, w.scene.Answer = append(w.remains, found), found.State
+	w.remains, w.scene.Response = append(w.remains, found), found.State
 	return nil
 }
 
@@ -263,7 +263,7 @@ func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 		if err != nil {
 			return err
 		}
-		settled := g.Answered().Add(w.target.Config.Patience) // before, a replica may not know the run
+		settled := g.Responded().Add(w.target.Config.Patience) // before, a replica may not know the run
 		if !a.OK() && time.Now().Before(settled) {
 			if err := client.Sleep(ctx, time.Until(settled)); err != nil {
 				return err
@@ -348,7 +348,7 @@ func (w *World) startConcurrent(ctx context.Context, when string) error {
 		if err := w.server.RollbackActs(ctx); err != nil {
 			return false, err
 		}
-		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Answer.Sent))
+		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Response.Sent))
 		return false, nil
 	})
 	if err != nil {
@@ -365,7 +365,7 @@ func (w *World) startConcurrent(ctx context.Context, when string) error {
 func (w *World) oneRunRemains(ctx context.Context, which string) error {
 	var settled time.Time
 	for _, g := range w.started {
-		settled = client.Later(settled, g.Answered().Add(w.target.Config.Patience))
+		settled = client.Later(settled, g.Responded().Add(w.target.Config.Patience))
 	}
 	const first, longest = 10 * time.Millisecond, 250 * time.Millisecond
 	var all []judge.Retrieved
@@ -376,9 +376,9 @@ func (w *World) oneRunRemains(ctx context.Context, which string) error {
 			if err != nil {
 				return false, err
 			}
-			all = append(all, judge.Retrieved{Run: g.Value(), Answer: a})
+			all = append(all, judge.Retrieved{Run: g.Value(), Response: a})
 			if a.OK() {
-				w.left, w.scene.Answer = append(w.left, g), a
+				w.left, w.scene.Response = append(w.left, g), a
 			}
 		}
 		return len(w.left) > 0, nil

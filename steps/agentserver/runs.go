@@ -50,11 +50,11 @@ func (w *World) defineRuns(r *common.Definitions) {
 	})
 	r.Then(`the response comes before the end of the run`, w.acceptedInTime)
 	r.Then(`the response has the "run_id" of that run`, func() error {
-		return judge.IsRun(w.scene.Answer, w.current.Value())
+		return judge.IsRun(w.scene.Response, w.current.Value())
 	})
 	r.Then(`(?:the request|each of these requests) returns an HTTP error status`, w.eachIsError)
 	r.Then(`each response is the run, or has an HTTP error status`, func() error {
-		return w.scene.EachCase(func(c common.Case) error { return judge.IsRunOrError(c.Answer, c.What, w.current.ID) })
+		return w.scene.EachCase(func(c common.Case) error { return judge.IsRunOrError(c.Response, c.What, w.current.ID) })
 	})
 }
 
@@ -79,7 +79,7 @@ func (w *World) completeOwnRun(ctx context.Context) error {
 	if err := w.nextRun(ctx, agent.Order{}); err != nil {
 		return err
 	}
-	return agent.HoldsOnly(w.scene.Answer, w.current)
+	return agent.HoldsOnly(w.scene.Response, w.current)
 }
 
 func (w *World) startFailingRun(ctx context.Context) error {
@@ -100,7 +100,7 @@ func (w *World) post(ctx context.Context, o agent.Order) error {
 	if err != nil {
 		return err
 	}
-	w.current, w.scene.Answer = g, g.Answer
+	w.current, w.scene.Response = g, g.Response
 	return nil
 }
 
@@ -109,7 +109,7 @@ func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, 
 	if err != nil {
 		return err
 	}
-	w.scene.Answer, w.foreign = g.Answer, g.Text()
+	w.scene.Response, w.foreign = g.Response, g.Text()
 	return nil
 }
 
@@ -120,8 +120,8 @@ func (w *World) userStartsLong(ctx context.Context) error {
 		if err := w.startLong(ctx); err != nil {
 			return false, err
 		}
-		w.wanted = agent.Longer(w.current.Order.Hold, w.current.Answer.Took)
-		return w.current.Answered().Before(w.current.NotOverBefore()), nil
+		w.wanted = agent.Longer(w.current.Order.Hold, w.current.Response.Took)
+		return w.current.Responded().Before(w.current.NotOverBefore()), nil
 	})
 	return err
 }
@@ -141,7 +141,7 @@ func (w *World) userStartsWithMistake(ctx context.Context, mistake string) error
 	if err != nil {
 		return err
 	}
-	w.scene.Answer = a
+	w.scene.Response = a
 	return nil
 }
 
@@ -183,14 +183,14 @@ func (w *World) requireRefusedMistake(ctx context.Context, mistake string) error
 		if err != nil {
 			return false, err
 		}
-		w.scene.Answer = a
+		w.scene.Response = a
 		w.kept = []*agent.GraphRun{w.current}
 		return a.Ended().Before(w.prior.Until()), nil
 	})
 	if err != nil {
 		return err
 	}
-	a := w.scene.Answer
+	a := w.scene.Response
 	switch {
 	case a.Status < 400:
 		return outcome.Inapplicable("refused runs", "the target accepts a run with %s: %s", mistake, outcome.Seen(a))
@@ -209,7 +209,7 @@ func (w *World) ask(ctx context.Context, who target.Caller, verb string, g *agen
 		return w.server.JoinCompleted(ctx, who, g)
 	case "start":
 		err := w.tryRun(ctx, who, g.Thread, agent.Order{})
-		return w.scene.Answer, err
+		return w.scene.Response, err
 	}
 	return w.server.State(ctx, who, g.Thread)
 }
@@ -219,7 +219,7 @@ func (w *World) userSends(ctx context.Context, verb, which string) error {
 	if err != nil {
 		return err
 	}
-	w.scene.Answer = a
+	w.scene.Response = a
 	return nil
 }
 
@@ -289,7 +289,7 @@ func (w *World) sendWithWrongID(ctx context.Context, verb, what, thread, run str
 	if err != nil {
 		return err
 	}
-	w.scene.Cases = append(w.scene.Cases, common.Case{Answer: a, What: what})
+	w.scene.Cases = append(w.scene.Cases, common.Case{Response: a, What: what})
 	return nil
 }
 
@@ -307,13 +307,13 @@ func (w *World) userRetrievesByForms(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.scene.Cases = append(w.scene.Cases, common.Case{Answer: a, What: "the id " + f.Name})
+		w.scene.Cases = append(w.scene.Cases, common.Case{Response: a, What: "the id " + f.Name})
 	}
 	return nil
 }
 
 func (w *World) eachIsError() error {
-	return w.scene.EachCase(func(c common.Case) error { return judge.IsError(c.Answer, c.What) })
+	return w.scene.EachCase(func(c common.Case) error { return judge.IsError(c.Response, c.What) })
 }
 
 func (w *World) acceptedInTime() error {

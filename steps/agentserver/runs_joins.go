@@ -72,7 +72,7 @@ func (w *World) joinInTime(ctx context.Context, twice bool) (bool, error) {
 	if !first.Over() || last.Over() && first.Ended.Before(last.Ended) {
 		w.joined = first
 	}
-	w.wanted = agent.Longer(w.current.Order.Hold, last.Sent().Sub(w.current.Answer.Sent))
+	w.wanted = agent.Longer(w.current.Order.Hold, last.Sent().Sub(w.current.Response.Sent))
 	return last.Sent().Before(w.current.NotOverBefore()), nil
 }
 
@@ -80,7 +80,7 @@ func (w *World) joinInTime(ctx context.Context, twice bool) (bool, error) {
 // thread, and reads that state once, after the configured patience. It never reads a state twice, because the first
 // read may refresh a cache.
 func (w *World) readStateAfterJoin(ctx context.Context) error {
-	if err := w.readStateOnce(ctx, 0); err != nil || w.current.CompleteIn(w.scene.Answer) {
+	if err := w.readStateOnce(ctx, 0); err != nil || w.current.CompleteIn(w.scene.Response) {
 		return err
 	}
 	if err := w.joinAgain(); err != nil {
@@ -115,13 +115,13 @@ func judged(join *agent.Joining) judge.Join {
 	if !join.Over() {
 		return judge.Join{Unanswered: true}
 	}
-	return judge.Join{Over: true, Unanswered: join.Unanswered(), Ended: join.Ended, Answer: join.Answer, Err: join.Err}
+	return judge.Join{Over: true, Unanswered: join.Unanswered(), Ended: join.Ended, Response: join.Response, Err: join.Err}
 }
 
 // awaitJoin waits for the response to the join, but not longer than some time after the run was complete.
 func (w *World) awaitJoin(ctx context.Context, join *agent.Joining) error {
 	g := w.current
-	end := g.Answered().Add(g.Order.Hold)
+	end := g.Responded().Add(g.Order.Hold)
 	if err := join.OrUntil(ctx, end.Add(w.agents.Patience())); err != nil {
 		return err
 	}
@@ -149,14 +149,14 @@ func (w *World) userJoins(ctx context.Context) error {
 		return w.userJoinsCompleted(ctx)
 	}
 	join := w.join(ctx)
-	limit := w.current.Answered().Add(w.current.Order.Hold + 2*w.target.Config.Timeouts.Run) // longer than the timeout of the join itself
+	limit := w.current.Responded().Add(w.current.Order.Hold + 2*w.target.Config.Timeouts.Run) // longer than the timeout of the join itself
 	if err := join.OrUntil(ctx, limit); err != nil {
 		return err
 	}
 	if join.Unanswered() {
 		return w.server.StillQueued(ctx, w.current)
 	}
-	w.scene.Answer = join.Answer
+	w.scene.Response = join.Response
 	return nil
 }
 
@@ -168,7 +168,7 @@ func (w *World) userJoinsCompleted(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.scene.Answer = a
+		w.scene.Response = a
 		if !a.OK() || a.Took <= w.agents.Prompt() {
 			return nil
 		}
@@ -177,7 +177,7 @@ func (w *World) userJoinsCompleted(ctx context.Context) error {
 }
 
 func (w *World) joinReturns() error {
-	return judge.JoinReturns(judged(w.joined), w.current.Value(), time.Since(w.current.Answer.Sent))
+	return judge.JoinReturns(judged(w.joined), w.current.Value(), time.Since(w.current.Response.Sent))
 }
 
 // joinSucceeds judges that the join returned 2xx.
@@ -185,12 +185,12 @@ func (w *World) joinSucceeds() error {
 	if err := w.joinReturns(); err != nil {
 		return err
 	}
-	return judge.JoinIsServed(w.joined.Answer)
+	return judge.JoinIsServed(w.joined.Response)
 }
 
 func (w *World) joinReturnsAtOnce() error {
-	if w.scene.Answer == nil {
+	if w.scene.Response == nil {
 		return w.joinReturns()
 	}
-	return judge.JoinIsPrompt(w.scene.Answer, w.agents.Prompt())
+	return judge.JoinIsPrompt(w.scene.Response, w.agents.Prompt())
 }

@@ -24,26 +24,26 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.When(`the user reads the state again and again during a second run`, w.readStatesDuringSecondRun)
 	r.When(`a run of the user (?:with|that) (.+?) has completed(, or was refused with 4xx)?`, w.runWith)
 	r.When(`a further run of the user on the thread completes`, w.furtherRun)
-	r.Then(`the state has a non-empty array "values.messages"`, func() error { return judge.HasMessages(w.scene.Answer) })
-	r.Then(`the GET of the state returns 2xx`, func() error { return judge.StateIsServed(w.scene.Answer) })
-	r.Then(`each message has a "type" and a "content"`, func() error { return judge.HaveForm(w.scene.Answer) })
+	r.Then(`the state has a non-empty array "values.messages"`, func() error { return judge.HasMessages(w.scene.Response) })
+	r.Then(`the GET of the state returns 2xx`, func() error { return judge.StateIsServed(w.scene.Response) })
+	r.Then(`each message has a "type" and a "content"`, func() error { return judge.HaveForm(w.scene.Response) })
 	r.Then(`the messages of the state have the types "([a-z, ]+)"`, w.stateHoldsKinds)
 	r.Then(`the human messages are the input, in order`, w.humanIsInput)
 	r.Then(`the state has a human message for each message of the input`, func(ctx context.Context) error {
 		if err := w.requireForm(ctx); err != nil {
 			return err
 		}
-		return judge.HasAllHumans(w.scene.Answer, w.current.Value())
+		return judge.HasAllHumans(w.scene.Response, w.current.Value())
 	})
 	r.Then(`the last message repeats the last message of the input`, func(ctx context.Context) error {
-		return outcome.Unless(ctx, judge.LastRepeats(w.scene.Answer, w.current.Value()), w.repeatsInput(w.current))
+		return outcome.Unless(ctx, judge.LastRepeats(w.scene.Response, w.current.Value()), w.repeatsInput(w.current))
 	})
 	r.Then(`each of these states shows one of both runs`, func() error {
 		return judge.EachShows(w.states, w.kept[0].Value(), w.current.Value())
 	})
 	r.Then(`the state holds the run's input and its ai message`, w.stateHoldsRun)
 	r.Then(`the state holds the messages of both runs, in order`, func() error {
-		return agent.HoldsOnly(w.scene.Answer, w.kept...)
+		return agent.HoldsOnly(w.scene.Response, w.kept...)
 	})
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
@@ -65,19 +65,19 @@ func (w *World) furtherRun(ctx context.Context) error {
 	if !adds {
 		return outcome.Inapplicable("messages of earlier runs", "a second run on a thread does not add to the state (AS-STATE-3)")
 	}
-	return agent.HoldsAnswered(w.scene.Answer, w.current)
+	return agent.HoldsAnswered(w.scene.Response, w.current)
 }
 
 // readStateDuringRun reads the state while the run is in progress. A read within patience may show the thread without the
 // run, so a refusal is repeated until then.
 func (w *World) readStateDuringRun(ctx context.Context) error {
 	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
-		settled := w.current.Answered().Add(w.target.Config.Patience)
+		settled := w.current.Responded().Add(w.target.Config.Patience)
 		state, _, err := w.server.ReadState(ctx, w.thread, settled, (*exchange.Response).OK)
 		if err != nil {
 			return false, err
 		}
-		w.scene.Answer = state
+		w.scene.Response = state
 		return state.Ended().Before(w.prior.Until()), nil
 	})
 	if err == nil && !inTime {
@@ -168,8 +168,8 @@ func (w *World) runWith(ctx context.Context, what, orRefused string) error {
 		return outcome.AsPrecondition(err)
 	}
 	mayBeRefused := orRefused != "" || len(o.Before) >= manyMessages
-	if g := w.current; mayBeRefused && g.ID == "" && g.Answer.IsRefused() {
-		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Answer))
+	if g := w.current; mayBeRefused && g.ID == "" && g.Response.IsRefused() {
+		return outcome.Inapplicable(what, "the target refuses %s: %s", what, outcome.Seen(g.Response))
 	}
 	if err := w.current.Accepted(); err != nil {
 		return outcome.AsPrecondition(err)
@@ -178,7 +178,7 @@ func (w *World) runWith(ctx context.Context, what, orRefused string) error {
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	w.scene.Answer = state
+	w.scene.Response = state
 	if mayFail := orRefused != "" && !strings.HasPrefix(what, "the character "); mayFail && !w.current.Complete() {
 		return outcome.Inapplicable(what, "a run with %s does not complete: %s", what, outcome.Seen(state))
 	}
@@ -205,9 +205,9 @@ func (w *World) orderWith(what string) agent.Order {
 // requireForm blocks if the messages of the state cannot be compared: other requirements are about their form. A state
 // without messages fails if that of a plain run has messages.
 func (w *World) requireForm(ctx context.Context) error {
-	err := judge.HasMessages(w.scene.Answer)
+	err := judge.HasMessages(w.scene.Response)
 	if err == nil {
-		return outcome.AsPrecondition(judge.HaveForm(w.scene.Answer))
+		return outcome.AsPrecondition(judge.HaveForm(w.scene.Response))
 	}
 	plain, plainErr := w.server.SharedCompletedRun(ctx)
 	if plainErr == nil && judge.HasMessages(plain.Final) == nil {
@@ -220,7 +220,7 @@ func (w *World) stateHoldsKinds(ctx context.Context, kinds string) error {
 	if err := w.requireForm(ctx); err != nil {
 		return err
 	}
-	return judge.HoldsKinds(w.scene.Answer, kinds)
+	return judge.HoldsKinds(w.scene.Response, kinds)
 }
 
 func (w *World) humanIsInput(ctx context.Context) error {
@@ -233,7 +233,7 @@ func (w *World) humanIsInput(ctx context.Context) error {
 			classes = append(classes, c.name)
 		}
 	}
-	return judge.HumansAreInput(w.scene.Answer, w.current.Value(), classes...)
+	return judge.HumansAreInput(w.scene.Response, w.current.Value(), classes...)
 }
 
 // repeatsInput returns a check that blocks if the graph ignores the input of a run, which explains a wrong answer.
@@ -247,12 +247,12 @@ func (w *World) stateHoldsRun(ctx context.Context) error {
 	if err := w.current.Accepted(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	return outcome.Unless(ctx, agent.HoldsAnswered(w.scene.Answer, w.current), w.server.PlainRunsWork)
+	return outcome.Unless(ctx, agent.HoldsAnswered(w.scene.Response, w.current), w.server.PlainRunsWork)
 }
 
 // stateHoldsKept judges the state after the last run of the user.
 func (w *World) stateHoldsKept(ctx context.Context) error {
-	if agent.HoldsOnly(w.scene.Answer, w.kept...) == nil {
+	if agent.HoldsOnly(w.scene.Response, w.kept...) == nil {
 		return nil
 	}
 	adds, err := w.server.RunsAdd(ctx)
@@ -261,5 +261,5 @@ func (w *World) stateHoldsKept(ctx context.Context) error {
 	}
 	isIncomplete := func(g *agent.GraphRun) bool { return !g.Complete() }
 	kept := judge.Kept{Foreign: w.foreign, Add: adds, Complete: !slices.ContainsFunc(w.kept, isIncomplete)}
-	return judge.HoldsKept(w.scene.Answer, kept, agent.Values(w.kept)...)
+	return judge.HoldsKept(w.scene.Response, kept, agent.Values(w.kept)...)
 }

@@ -56,16 +56,16 @@ func (w *World) threadsDiffer() error {
 }
 
 // created returns a thread as a value for judgements.
-func created(t *agent.Thread) judge.Thread { return judge.Thread{ID: t.ID, Created: t.Answer} }
+func created(t *agent.Thread) judge.Thread { return judge.Thread{ID: t.ID, Created: t.Response} }
 
 // listed returns the last list of threads as a value for judgements.
 func (w *World) listed() judge.List {
 	return judge.List{
-		Answer:  w.scene.Answer,
-		IsList:  w.rows != nil,
-		Rows:    w.rows.All(),
-		Partial: w.rows.MayLack(),
-		Hint:    w.target.ListingHint(),
+		Response: w.scene.Response,
+		IsList:   w.rows != nil,
+		Rows:     w.rows.All(),
+		Partial:  w.rows.MayLack(),
+		Hint:     w.target.ListingHint(),
 	}
 }
 
@@ -81,7 +81,7 @@ func (w *World) list(ctx context.Context, who target.Caller, f agent.Filter, wan
 	if err != nil {
 		return err
 	}
-	w.rows, w.scene.Answer = rows, a
+	w.rows, w.scene.Response = rows, a
 	return nil
 }
 
@@ -161,6 +161,6 @@ func (w *World) listOther(ctx context.Context, who target.Caller) error {
 	if err != nil {
 		return err
 	}
-	w.rows, w.scene.Answer = agent.ListingOf(a), a
+	w.rows, w.scene.Response = agent.ListingOf(a), a
 	return nil
 }

@@ -172,7 +172,7 @@ func (w *World) findUpdatedAgentServer(ctx context.Context) error {
 // errors.
 func (w *World) isServed(context.Context) error {
 	rejects := func(status int) bool { return w.target.Rejects(spec.AgentServer, status) }
-	return judge.IsServed(w.scene.Answer, w.attempted == target.TheUser, rejects)
+	return judge.IsServed(w.scene.Response, w.attempted == target.TheUser, rejects)
 }
 
 func (w *World) setRun(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
@@ -252,7 +252,7 @@ func (w *World) nextRun(ctx context.Context, o agent.Order) error {
 	if err != nil {
 		return err
 	}
-	w.scene.Answer = state
+	w.scene.Response = state
 	return nil
 }
 
@@ -266,7 +266,7 @@ func (w *World) userReadsState(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.scene.Answer = state
+	w.scene.Response = state
 	return nil
 }
 
@@ -285,14 +285,14 @@ func (w *World) createThread(ctx context.Context, metadata map[string]any) error
 	if err != nil {
 		return err
 	}
-	w.thread, w.scene.Answer = t, t.Answer
+	w.thread, w.scene.Response = t, t.Response
 	w.threads = append(w.threads, t)
 	return nil
 }
 
 // hasID judges that the creation returned an id. If the configuration may be the cause, the failure names the key.
 func (w *World) hasID(field string) error {
-	a, hint := w.scene.Answer, ""
+	a, hint := w.scene.Response, ""
 	switch {
 	case w.target.Rejects(spec.AgentServer, a.Status):
 		hint = "set users to users that the target knows"

@@ -249,7 +249,7 @@ func (c *Client) once(ctx context.Context, r exchange.Request) (*exchange.Respon
 	if err != nil {
 		return nil, err
 	}
-	c.Down.Answered(r)
+	c.Down.Responded(r)
 	c.translate(a.Response)
 	a.ID = c.Observe(ctx, a.Request, a.Sent, a.Response, "")
 	shorten(a.Response)

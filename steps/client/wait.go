@@ -200,8 +200,8 @@ func (b *Breaker) Failed(r exchange.Request, none *exchange.NoResponse) {
 	}
 }
 
-// Answered records a response.
-func (b *Breaker) Answered(r exchange.Request) {
+// Responded records a response.
+func (b *Breaker) Responded(r exchange.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.hosts, r.Base)

@@ -35,7 +35,7 @@ func DefineAllResponses(r *Definitions, scene *Scene, t *target.Target) {
 	r.Then(`the request returns 2xx`, func(ctx context.Context) error { return scene.Served(ctx) })
 	r.Then(`(?:the request|each of these requests) is refused with 4xx`, scene.Refused)
 	r.Then(`the request is accepted as one without the charset`, func() error {
-		return judge.AcceptsContentType(scene.Answer, scene.Without, scene.Answer.Request.Header.Get("Content-Type"))
+		return judge.AcceptsContentType(scene.Response, scene.Without, scene.Response.Request.Header.Get("Content-Type"))
 	})
 	w := &allResponses{scene: scene, target: t}
 	r.Given(`a list of revisions that returned (404|422) in the test run`, w.findLists)
@@ -56,7 +56,7 @@ func DefineAllResponses(r *Definitions, scene *Scene, t *target.Target) {
 
 // findLists finds the lists of revisions that returned a status.
 func (w *allResponses) findLists(status int) error {
-	for _, o := range w.target.Collector.Answers("list-revisions", status, status+1) {
+	for _, o := range w.target.Collector.Responses("list-revisions", status, status+1) {
 		if o.Whole {
 			w.responses = append(w.responses, o.AsAnswer())
 		}
@@ -71,7 +71,7 @@ func (w *allResponses) findLists(status int) error {
 func (w *allResponses) findSide(side string) error {
 	w.side = spec.Side(strings.ReplaceAll(side, " ", "-"))
 	kinds := []evidence.RequestKind{evidence.Kept, evidence.Parameter, evidence.Broken, evidence.Raised}
-	if len(w.target.Collector.AnswersTo(w.side, kinds...)) == 0 {
+	if len(w.target.Collector.ResponsesTo(w.side, kinds...)) == 0 {
 		return outcome.Inconclusive("the %s sent no response in this test run", side)
 	}
 	return nil
@@ -89,7 +89,7 @@ var kinds = map[string][]evidence.RequestKind{
 // readResponses chooses the kinds of requests. At least one of them must have a response.
 func (w *allResponses) readResponses(kind string) error {
 	w.requests = kinds[kind]
-	if len(w.target.Collector.AnswersTo(w.side, w.requests...)) == 0 {
+	if len(w.target.Collector.ResponsesTo(w.side, w.requests...)) == 0 {
 		side := strings.ReplaceAll(string(w.side), "-", " ")
 		return outcome.Inconclusive("the %s sent no response to such a request in this test run", side)
 	}
@@ -109,7 +109,7 @@ func (w *allResponses) findOperation(operation string) error {
 		return outcome.Inapplicable("a second endpoint that lists threads",
 			"%s is not tested: threads are listed with %s", calls[operation], calls[used])
 	}
-	if len(w.target.Collector.Answers(operation, 1, 500)) == 0 {
+	if len(w.target.Collector.Responses(operation, 1, 500)) == 0 {
 		return outcome.Inconclusive("%s had no response in this test run, or only 5xx", operation)
 	}
 	return nil
@@ -119,7 +119,7 @@ func (w *allResponses) findOperation(operation string) error {
 // not show the statuses on the way to DEPLOYED.
 func (w *allResponses) findStatus() error {
 	w.operation = "get-revision"
-	if len(w.target.Collector.Answers(w.operation, 200, 300)) == 0 {
+	if len(w.target.Collector.Responses(w.operation, 200, 300)) == 0 {
 		return outcome.Inconclusive("no GET of a revision returned 200 in this test run")
 	}
 	return nil
@@ -127,13 +127,13 @@ func (w *allResponses) findStatus() error {
 
 // hasNoServerError judges that no operation returned a server error.
 func (w *allResponses) hasNoServerError() error {
-	raised := w.target.Collector.AnswersTo(w.side, evidence.Raised)
+	raised := w.target.Collector.ResponsesTo(w.side, evidence.Raised)
 	if slices.Contains(w.requests, evidence.Kept) && len(raised) > 0 {
 		const format = "not judged: the join of a run whose graph raised an error returned %d (%d times)"
 		w.scene.Note(fmt.Sprintf(format, raised[0].Status, len(raised)))
 	}
 	var all []judge.Operation
-	for _, x := range w.target.Collector.AnswersTo(w.side, w.requests...) {
+	for _, x := range w.target.Collector.ResponsesTo(w.side, w.requests...) {
 		// A server needs no vendor extension, and only one of the two operations that list threads.
 		isListing := x.Op.ID == "list-threads" || x.Op.ID == "search-threads"
 		all = append(all, judge.Operation{Response: x.AsAnswer(), Optional: x.Op.Field || isListing,

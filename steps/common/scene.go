@@ -21,7 +21,7 @@ import (
 // Scene is the state that every scenario has, whatever it is about. Each scenario has its own.
 type Scene struct {
 	Scenario *features.Scenario // nil until it is known
-	Answer   *exchange.Response // the last response, of either half
+	Response *exchange.Response // the last response, of either half
 	Cases    []Case             // the requests of the last act, if it sent one for each of several cases
 	Stopped  bool               // the test run was stopped, and only its record is judged
 	Without  *exchange.Response // the response to the last request without a parameter of its Content-Type, or nil
@@ -52,22 +52,22 @@ func (s *Scene) Note(remark string) {
 
 // Case is one of several requests of an act, with its response.
 type Case struct {
-	Answer *exchange.Response // nil before it was sent
-	What   string             // the case, for people; "" if it is the only one
-	ID     string             // the ID in the request
+	Response *exchange.Response // nil before it was sent
+	What     string             // the case, for people; "" if it is the only one
+	ID       string             // the ID in the request
 }
 
 // EachCase judges the request of each case. If the act had no cases, it judges the last request.
 func (s *Scene) EachCase(judge func(Case) error) error {
 	if len(s.Cases) == 0 {
-		return outcome.FirstOf([]Case{{Answer: s.Answer}}, judge)
+		return outcome.FirstOf([]Case{{Response: s.Response}}, judge)
 	}
 	return outcome.FirstOf(s.Cases, judge)
 }
 
 // Refused judges that each request of the last act was refused with 4xx.
 func (s *Scene) Refused() error {
-	return s.EachCase(func(c Case) error { return judge.IsRefused(c.Answer, c.What) })
+	return s.EachCase(func(c Case) error { return judge.IsRefused(c.Response, c.What) })
 }
 
 // Each judges several values and returns the first error.

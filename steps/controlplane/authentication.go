@@ -35,7 +35,7 @@ func (w *World) defineAccess(r *common.Definitions) {
 		w.clientWithSchemeTries)
 	r.When(`a client with no credentials reads it (?:by paths )?with (.+)`, w.readsInDisguise)
 	r.Then(`the request is refused with 401 or 403`,
-		func() error { return w.refusedForCredentials(w.scene.Answer) })
+		func() error { return w.refusedForCredentials(w.scene.Response) })
 	r.Then(`each request is refused with 401 or 403`, w.eachRefusedForCredentials)
 	r.Then(`the refusal has the status for an unknown deployment`, w.refusedAsUnknown)
 	r.Then(`the response has the status code for an unknown deployment`, w.asForUnknown)
@@ -143,7 +143,7 @@ func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation str
 	if err := w.try(ctx, target.Sender(scheme), operation); err != nil {
 		return err
 	}
-	a := w.scene.Answer
+	a := w.scene.Response
 	if operation != "update a deployment" || !a.IsRefused() || w.refusedForCredentials(a) == nil {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (w *World) eachRefusedForCredentials() error {
 // schemeOpens judges that the request is served. If it fails, and not because of the credentials, it is sent again with
 // all credentials, to find out whether the scheme is the cause.
 func (w *World) schemeOpens(ctx context.Context) error {
-	a := w.scene.Answer
+	a := w.scene.Response
 	if a.OK() || w.refusedForCredentials(a) == nil {
 		return judge.OpensWithScheme(a, nil)
 	}
@@ -183,12 +183,12 @@ func (w *World) schemeOpens(ctx context.Context) error {
 	if err := w.try(ctx, target.TheClient, w.operation); err != nil {
 		return err
 	}
-	return judge.OpensWithScheme(a, w.scene.Answer)
+	return judge.OpensWithScheme(a, w.scene.Response)
 }
 
 // refusedAsUnknown compares the refusal with that for an unknown deployment. It blocks if the request was served.
 func (w *World) refusedAsUnknown(ctx context.Context) error {
-	if a := w.scene.Answer; a.OK() {
+	if a := w.scene.Response; a.OK() {
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(a))
 	}
 	return w.asForUnknown(ctx)
@@ -196,12 +196,12 @@ func (w *World) refusedAsUnknown(ctx context.Context) error {
 
 // asForUnknown sends the same request for an unknown deployment, and compares the responses.
 func (w *World) asForUnknown(ctx context.Context) error {
-	a, known := w.scene.Answer, w.Deployment
+	a, known := w.scene.Response, w.Deployment
 	w.Deployment = unknown()
 	if err := w.try(ctx, w.sender, w.operation); err != nil {
 		return err
 	}
-	return judge.IsAsForUnknown(a, w.scene.Answer, known.First)
+	return judge.IsAsForUnknown(a, w.scene.Response, known.First)
 }
 
 // reads are the operations that only read.

@@ -24,9 +24,9 @@ func (w *World) defineCreation(r *common.Definitions) {
 		w.clientCreatesFromForeignSource)
 	r.When(`the client sends a create request with read-only fields`,
 		func(ctx context.Context) error { return w.createsWith(ctx, "readonly", readOnly()) })
-	r.Then(`the request returns 200, 201 or 202`, func() error { return judge.IsCreated(w.scene.Answer) })
+	r.Then(`the request returns 200, 201 or 202`, func() error { return judge.IsCreated(w.scene.Response) })
 	r.Then(`the fields "id" and "latest_revision_id" are UUID strings`,
-		func() error { return judge.HasUUIDs(w.scene.Answer) })
+		func() error { return judge.HasUUIDs(w.scene.Response) })
 	r.Then(`the request is refused with 422 and an HTTPValidationError, or with another 4xx`, w.refusedAsInvalid)
 	r.Then(`no deployment was created`, w.nothingWasCreated)
 	r.Then(`the request is refused with 4xx, or the read-only fields are ignored`, w.refusedOrOwnReadOnly)
@@ -56,7 +56,7 @@ func (w *World) creates(
 	if err := w.send(ctx, request); err != nil {
 		return err
 	}
-	if a := w.scene.Answer; a.OK() || a.Get("id").String() != "" {
+	if a := w.scene.Response; a.OK() || a.Get("id").String() != "" {
 		_ = w.plane.RecordCreated(ctx, d, a) // the sentence about the response judges an incomplete one
 	}
 	return nil
@@ -131,7 +131,7 @@ func mistakeIn(body map[string]any, field, name string) (mistake, error) {
 
 // refusedAsInvalid judges the refusal of a request with a mistake, and notes a tolerated status.
 func (w *World) refusedAsInvalid() error {
-	a := w.scene.Answer
+	a := w.scene.Response
 	if a.IsRefused() && a.Status != http.StatusUnprocessableEntity {
 		w.scene.Note("tolerated: refused with status " + strconv.Itoa(a.Status) + " instead of 422")
 	}
@@ -141,7 +141,7 @@ func (w *World) refusedAsInvalid() error {
 // nothingWasCreated searches for a deployment that exists after a refusal: by the id in its response, and by the name
 // if the server lists its deployments.
 func (w *World) nothingWasCreated(ctx context.Context) error {
-	refusal := w.scene.Answer
+	refusal := w.scene.Response
 	if id := refusal.Get("id").String(); id != "" {
 		a, err := w.plane.GetDeployment(ctx, id)
 		if err != nil {
@@ -177,7 +177,7 @@ func readOnly() map[string]any {
 }
 
 func (w *World) refusedOrOwnReadOnly(ctx context.Context) error {
-	created := w.scene.Answer
+	created := w.scene.Response
 	if created.IsRefused() {
 		return nil
 	}
@@ -206,7 +206,7 @@ func fromTag(c *config.Config, buildOnPush any) map[string]any {
 // refusedOrNoBuildOnPush accepts both ways to keep the rule about tags: to refuse, or to show false (section 2). It
 // searches for the deployment of a refused creation if the server lists its deployments.
 func (w *World) refusedOrNoBuildOnPush(ctx context.Context) error {
-	act := w.scene.Answer
+	act := w.scene.Response
 	err := judge.ServesOrRefuses(act, "status 4xx, or a deployment with build_on_push false")
 	if err != nil {
 		return err

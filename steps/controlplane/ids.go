@@ -28,12 +28,12 @@ func (w *World) defineIDs(r *common.Definitions) {
 	r.When(`the client retrieves (the deployment|its latest revision) by its id in each other spelling`,
 		w.clientRetrievesByForms)
 	r.Then(`each response is the (?:deployment|revision), or is refused with 4xx`, func() error {
-		return w.scene.EachCase(func(c common.Case) error { return judge.ShowsOwnOrRefuses(c.Answer, c.What, c.ID) })
+		return w.scene.EachCase(func(c common.Case) error { return judge.ShowsOwnOrRefuses(c.Response, c.What, c.ID) })
 	})
 	r.Then(`(?:the request|each of these lists) returns 404 and a detail that contains (?:the deployment|its) id`,
 		w.eachNotFound)
 	r.Then(`the list holds its revisions, or the request is refused with 4xx`, func() error {
-		a := w.scene.Answer
+		a := w.scene.Response
 		return judge.HoldsOwnOrRefuses(a, w.class, plane.ListOf(a).IDs(), w.Deployment.Revisions)
 	})
 }
@@ -117,7 +117,7 @@ func (w *World) clientSendsByEach(ctx context.Context, act, of string) error {
 
 // eachNotFound judges that the detail of each 404 contains the id of the request.
 func (w *World) eachNotFound() error {
-	return w.scene.EachCase(func(c common.Case) error { return judge.IsNotFound(c.Answer, c.What, c.ID) })
+	return w.scene.EachCase(func(c common.Case) error { return judge.IsNotFound(c.Response, c.What, c.ID) })
 }
 
 // clientListsByForm lists the revisions of the deployment by its id in another form.

@@ -100,7 +100,7 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 	if err := w.patchSource(ctx, change); err != nil {
 		return err
 	}
-	a, before := w.scene.Answer, w.Deployment.Latest()
+	a, before := w.scene.Response, w.Deployment.Latest()
 	if a.IsRefused() {
 		return outcome.Inapplicable("revisions of broken sources",
 			"the target refuses the broken source with status %d, so no revision exists", a.Status)

@@ -38,7 +38,7 @@ func (w *World) defineLists(r *common.Definitions) {
 	r.Then(`no revision was returned again`, w.noneReturnedAgain)
 	r.Then(`the (?:list|update) returns 2xx`, w.served)
 	r.Then(`the list has an array "resources" and an integer "offset"`,
-		func() error { return judge.HasListForm(w.scene.Answer) })
+		func() error { return judge.HasListForm(w.scene.Response) })
 	r.Then(`it holds (as many revisions as the limit allows, or all|exactly 20 revisions|no revision)`, w.holds)
 	r.Then(`every revision was returned exactly once`, w.eachPageHasItsRevisions)
 	r.Then(`(?:the request|each of these requests) is refused with 422 and an error that names "(\w+)"(?: and "(\w+)")?`,
@@ -70,7 +70,7 @@ func (w *World) clientListsTwice(ctx context.Context) error {
 			return err
 		}
 		w.whole = append(w.whole, l)
-		if err := isRetrieved("the list", l.Answer); err != nil {
+		if err := isRetrieved("the list", l.Response); err != nil {
 			return err
 		}
 	}
@@ -86,8 +86,8 @@ func (w *World) readEmptyList(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !l.Answer.OK() || len(l.Rows) > 0 {
-		return outcome.Blocked("offset 1000 does not return an empty list: %s", outcome.Seen(l.Answer))
+	if !l.Response.OK() || len(l.Rows) > 0 {
+		return outcome.Blocked("offset 1000 does not return an empty list: %s", outcome.Seen(l.Response))
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (w *World) firstRefused(ctx context.Context, queries []string) (string, err
 		if err := w.list(ctx, query, true); err != nil {
 			return "", err
 		}
-		if w.scene.Answer.Status == http.StatusUnprocessableEntity && judge.Names(w.scene.Answer, name) {
+		if w.scene.Response.Status == http.StatusUnprocessableEntity && judge.Names(w.scene.Response, name) {
 			return query, nil
 		}
 	}
@@ -120,7 +120,7 @@ func (w *World) firstRefused(ctx context.Context, queries []string) (string, err
 
 // holds judges the number of revisions in the list.
 func (w *World) holds(ctx context.Context, what string) error {
-	a := w.scene.Answer
+	a := w.scene.Response
 	switch what {
 	case "no revision":
 		return w.unlessChanged(ctx, judge.IsEmpty(a, w.known()))
@@ -137,7 +137,7 @@ func (w *World) holds(ctx context.Context, what string) error {
 // bothAreNewestFirst judges the order of the revisions that the test run has created.
 func (w *World) bothAreNewestFirst() error {
 	for _, l := range w.whole {
-		if err := judge.IsNewestFirst(l.Answer, l.Rows, w.Deployment.Revisions); err != nil {
+		if err := judge.IsNewestFirst(l.Response, l.Rows, w.Deployment.Revisions); err != nil {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func (w *World) eachHasSource() error {
 	if len(l.Rows) == 0 {
 		return outcome.Inconclusive("the list is empty, so no source can be compared")
 	}
-	return judge.HasSources(l.Answer, l.Rows, source)
+	return judge.HasSources(l.Response, l.Rows, source)
 }
 
 // eachIsRefusedNaming judges refusals whose errors must name the parameters.
@@ -163,8 +163,8 @@ func (w *World) eachIsRefusedNaming(first, second string) error {
 		parameters = append(parameters, second)
 	}
 	return w.scene.EachCase(func(c common.Case) error {
-		request := cmp.Or(c.What, c.Answer.Request.Query, first+"="+c.ID)
-		return judge.RefusesParameter(c.Answer, request, w.classOf(first, c.Answer), parameters...)
+		request := cmp.Or(c.What, c.Response.Request.Query, first+"="+c.ID)
+		return judge.RefusesParameter(c.Response, request, w.classOf(first, c.Response), parameters...)
 	})
 }
 
@@ -182,7 +182,7 @@ func (w *World) classOf(parameter string, a *exchange.Response) string {
 
 // compare notes which revisions a list must hold. with shows them, or is nil if the test run has created them.
 func (w *World) compare(l plane.List, want []string, what string, with *exchange.Response) {
-	w.compared = append(w.compared, judge.Listed{Response: l.Answer, IDs: l.IDs(), Want: want, What: what, With: with})
+	w.compared = append(w.compared, judge.Listed{Response: l.Response, IDs: l.IDs(), Want: want, What: what, With: with})
 }
 
 // read reads all pages of the list with a filter.
@@ -195,7 +195,7 @@ func (w *World) page(ctx context.Context, query string) (plane.List, error) {
 	if err := w.list(ctx, query, false); err != nil {
 		return plane.List{}, err
 	}
-	return plane.ListOf(w.scene.Answer), nil
+	return plane.ListOf(w.scene.Response), nil
 }
 
 // clientPages compares pages with the revisions that the test run has created, or with the whole filtered list.
@@ -234,7 +234,7 @@ func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) erro
 			return err
 		}
 		if len(whole.Rows) > 0 {
-			w.compare(read, whole.IDs(), "with status "+status+" "+what, whole.Answer)
+			w.compare(read, whole.IDs(), "with status "+status+" "+what, whole.Response)
 		}
 	}
 	return nil
@@ -251,9 +251,9 @@ func (w *World) pageThrough(ctx context.Context, filter string, revisions, size 
 		if err != nil {
 			return plane.List{}, err
 		}
-		if offset < revisions || n == 1 || page.Answer.OK() {
+		if offset < revisions || n == 1 || page.Response.OK() {
 			all.Rows = append(all.Rows, page.Rows...)
-			all.Answer = page.Answer
+			all.Response = page.Response
 		}
 		if offset >= revisions {
 			return all, nil
@@ -272,11 +272,11 @@ func (w *World) pageOn(ctx context.Context, filter string, revisions, size int) 
 			return plane.List{}, err
 		}
 		all.Rows = append(all.Rows, page.Rows...)
-		all.Answer = page.Answer
-		if !page.Answer.OK() || len(page.Rows) < size || len(all.Rows) >= revisions {
+		all.Response = page.Response
+		if !page.Response.OK() || len(page.Rows) < size || len(all.Rows) >= revisions {
 			break
 		}
-		offset, err := judge.NextOffset(page.Answer)
+		offset, err := judge.NextOffset(page.Response)
 		if err != nil {
 			return plane.List{}, err
 		}
@@ -301,7 +301,7 @@ func (w *World) clientPagesOn(ctx context.Context, size int) error {
 // noneReturnedAgain compares the page behind the last one with the pages before it.
 func (w *World) noneReturnedAgain(ctx context.Context) error {
 	last := w.compared[len(w.compared)-1]
-	wrong := judge.ReturnsNoneAgain(w.further.Answer, last.Response, w.further.IDs(), last.IDs)
+	wrong := judge.ReturnsNoneAgain(w.further.Response, last.Response, w.further.IDs(), last.IDs)
 	return w.unlessChanged(ctx, wrong)
 }
 

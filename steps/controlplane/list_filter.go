@@ -31,10 +31,10 @@ func (w *World) defineFilters(r *common.Definitions) {
 	r.Then(`each list holds the revisions that both filters keep`, w.eachPageHasItsRevisions)
 	r.Then(`no revision is in the list with false and in both lists with true`, func() error {
 		before, other, after := w.whole[0], w.whole[1], w.whole[2]
-		return judge.ShareNone(before.Answer, other.Answer, before.IDs(), other.IDs(), after.IDs())
+		return judge.ShareNone(before.Response, other.Response, before.IDs(), other.IDs(), after.IDs())
 	})
 	r.Then(`the list is empty, or the request is refused with 4xx`,
-		func() error { return judge.IsEmptyOrRefused(w.scene.Answer, w.class) })
+		func() error { return judge.IsEmptyOrRefused(w.scene.Response, w.class) })
 }
 
 // byStatus has the ids of the deployment's revisions by the status under GET of each.
@@ -112,9 +112,9 @@ func (w *World) filterByAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !l.Answer.OK() || len(l.Rows) < w.known() {
+	if !l.Response.OK() || len(l.Rows) < w.known() {
 		return outcome.Blocked("a filter with all thirteen statuses returns %d of %d revisions (status %d)",
-			len(l.Rows), w.known(), l.Answer.Status)
+			len(l.Rows), w.known(), l.Response.Status)
 	}
 	return nil
 }
@@ -206,11 +206,11 @@ func (w *World) compareUnions(ctx context.Context, filters []string) error {
 		}
 		first, rest, _ := strings.Cut(filter, ",")
 		isTwice := strings.Contains(rest, first)
-		if len(want) == 0 || isTwice && l.Answer.IsRefused() {
+		if len(want) == 0 || isTwice && l.Response.IsRefused() {
 			continue
 		}
 		slices.Sort(want)
-		w.compare(l, slices.Compact(want), "with status "+filter, single[first].Answer)
+		w.compare(l, slices.Compact(want), "with status "+filter, single[first].Response)
 	}
 	return nil
 }
@@ -234,8 +234,8 @@ func (w *World) reconciled(ctx context.Context, value, status string) (plane.Lis
 	if err != nil {
 		return plane.List{}, err
 	}
-	if !l.Answer.OK() {
-		return plane.List{}, outcome.Blocked("the list with %s cannot be read: %s", filter, outcome.Seen(l.Answer)).
+	if !l.Response.OK() {
+		return plane.List{}, outcome.Blocked("the list with %s cannot be read: %s", filter, outcome.Seen(l.Response)).
 			ByRequirement("CP-LIST-12")
 	}
 	return l, nil
@@ -275,7 +275,7 @@ func (w *World) listReconciledByStatus(ctx context.Context, value string, status
 				want = append(want, id)
 			}
 		}
-		w.compare(l, want, "with status "+status+" and remote_reconciled "+value, before.Answer)
+		w.compare(l, want, "with status "+status+" and remote_reconciled "+value, before.Response)
 	}
 	after, err := w.reconciled(ctx, value, "")
 	if err != nil {

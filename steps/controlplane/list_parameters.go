@@ -59,7 +59,7 @@ func (w *World) clientListsParts(ctx context.Context, filter string) error {
 	if err != nil {
 		return err
 	}
-	if err := judge.IsServed(whole.Answer); err != nil {
+	if err := judge.IsServed(whole.Response); err != nil {
 		return err
 	}
 	if err := w.pagesKeepTheOrder(ctx); err != nil {
@@ -78,7 +78,7 @@ func (w *World) clientListsParts(ctx context.Context, filter string) error {
 				return err
 			}
 			what := "with " + cmp.Or(limited, "no limit") + ", " + cmp.Or(placed, "no offset") + ", " + filter
-			w.compare(page, part(ids, limit, offset), what, whole.Answer)
+			w.compare(page, part(ids, limit, offset), what, whole.Response)
 		}
 	}
 	return nil
@@ -241,14 +241,14 @@ func (w *World) clientListsSpelled(ctx context.Context, parameter string) error 
 		if err != nil {
 			return err
 		}
-		if !l.Answer.OK() {
-			return outcome.Inconclusive("the list with %s returns %d", query, l.Answer.Status)
+		if !l.Response.OK() {
+			return outcome.Inconclusive("the list with %s returns %d", query, l.Response.Status)
 		}
 		for _, spelling := range spellings[value] {
 			if err := w.list(ctx, parameter+"="+url.QueryEscape(spelling), true); err != nil {
 				return err
 			}
-			w.compare(plane.ListOf(w.scene.Answer), l.IDs(), query, nil)
+			w.compare(plane.ListOf(w.scene.Response), l.IDs(), query, nil)
 		}
 	}
 	return nil

@@ -37,13 +37,13 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)
 	r.Then(`each response is the requested (deployment|revision)`, w.haveTheirIDs)
 	r.Then(`the request returns 404 and a string "detail"`,
-		func() error { return judge.IsUnknown(w.scene.Answer) })
+		func() error { return judge.IsUnknown(w.scene.Response) })
 	r.Then(`the "source" of the (?:deployment|revision) is that of the create request`,
-		func() error { return judge.HasSource(w.scene.Answer, w.Deployment.Source()) })
+		func() error { return judge.HasSource(w.scene.Response, w.Deployment.Source()) })
 	r.Then(`the "source_revision_config" of the (?:deployment|revision) holds the values of the create request`,
-		func() error { return judge.HasConfig(w.scene.Answer, plane.RevisionConfig(w.Deployment.Body)) })
+		func() error { return judge.HasConfig(w.scene.Response, plane.RevisionConfig(w.Deployment.Body)) })
 	r.Then(`the "source_revision_config" of the revision is unchanged`,
-		func() error { return judge.ConfigUnchanged(w.scene.Answer, w.Deployment.Original) })
+		func() error { return judge.ConfigUnchanged(w.scene.Response, w.Deployment.Original) })
 	r.Then(`the retrieved revision is the latest revision`,
 		func() error { return judge.HasID(w.responses[0], "id", w.revision) })
 	r.Then(`the list contains only that revision`, func() error {
@@ -51,14 +51,14 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 		return judge.HoldsOnly(list, plane.ListOf(list).IDs(), w.revision)
 	})
 	r.Then(`the revision has every required field, and none is null`,
-		func() error { return judge.IsComplete(w.scene.Answer) })
+		func() error { return judge.IsComplete(w.scene.Response) })
 	// The reads that are compared are from different times.
 	r.Then(`each has the "created_at" of its first read`, w.createdAtUnchanged)
 	r.Then(`whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update`,
 		w.configFollowsLatest)
 	r.Then(`no "updated_at" is before "created_at"`, func() error { return judge.UpdatedAfterCreated(w.responses) })
 	r.Then(`the "repo_commit_sha" of the revision is the commit id of its ref`,
-		func() error { return judge.HasCommit(w.scene.Answer, w.commit) })
+		func() error { return judge.HasCommit(w.scene.Response, w.commit) })
 }
 
 func (w *World) takeTwo(ctx context.Context) error {
@@ -141,7 +141,7 @@ func (w *World) isTheCreated() error {
 		created.Revision = ""
 		w.scene.Note("judged on an existing deployment: id and source only")
 	}
-	return judge.IsTheCreated(w.scene.Answer, created)
+	return judge.IsTheCreated(w.scene.Response, created)
 }
 
 func (w *World) haveTheirIDs(what string) error {

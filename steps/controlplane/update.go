@@ -42,7 +42,7 @@ func (w *World) defineUpdates(r *common.Definitions) {
 	r.Then(`the "latest_revision_id" of the deployment names the second revision`, w.namesSecondLatest)
 	r.Then(`no revision was created`,
 		func(ctx context.Context) error { return w.created(ctx, 0, "no new revision") })
-	r.Then(`the update was served, or it is not judged`, func() error { return judge.WasServed(w.scene.Answer) })
+	r.Then(`the update was served, or it is not judged`, func() error { return judge.WasServed(w.scene.Response) })
 }
 
 // leases takes a deployment that only this scenario changes until it ends. It need not be DEPLOYED for updates that must be
@@ -128,14 +128,14 @@ func (w *World) clientSendsType(ctx context.Context, contentType string) error {
 	if err := w.send(ctx, request); err != nil {
 		return err
 	}
-	a := w.scene.Answer
+	a := w.scene.Response
 	if a.OK() {
 		return nil
 	}
 	if err := w.send(ctx, w.request(target.TheClient, "update a deployment", w.Deployment)); err != nil {
 		return err
 	}
-	w.scene.Answer, w.scene.Without = a, w.scene.Answer
+	w.scene.Response, w.scene.Without = a, w.scene.Response
 	return nil
 }
 
@@ -189,20 +189,20 @@ func (w *World) clientUpdatesTwice(ctx context.Context, field string) error {
 	if err := w.patchToCurrent(ctx, field, ""); err != nil {
 		return err
 	}
-	if err := judge.IsServed(w.scene.Answer); err != nil {
+	if err := judge.IsServed(w.scene.Response); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	first, err := w.plane.AwaitLatest(ctx, w.Deployment, w.scene.Answer, "two updates", w.before.Latest)
+	first, err := w.plane.AwaitLatest(ctx, w.Deployment, w.scene.Response, "two updates", w.before.Latest)
 	if err != nil {
 		return err
 	}
 	if first == w.before.Latest {
-		return outcome.Blocked("the first update created no revision: %s", outcome.Seen(w.scene.Answer))
+		return outcome.Blocked("the first update created no revision: %s", outcome.Seen(w.scene.Response))
 	}
 	if err := w.patchToCurrent(ctx, field, ""); err != nil {
 		return err
 	}
-	a := w.scene.Answer
+	a := w.scene.Response
 	if a.IsRefused() {
 		return outcome.Inapplicable("updates during a build", "the target refuses an update while a revision is built: %s",
 			outcome.Seen(a))
@@ -241,7 +241,7 @@ func (w *World) clientUpdatesAtOnce(ctx context.Context, field string) error {
 		w.responses[i] = a
 		return err
 	})
-	w.scene.Answer = w.responses[1]
+	w.scene.Response = w.responses[1]
 	return err
 }
 
@@ -300,16 +300,16 @@ func (w *World) clientUpdatesToTag(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !w.scene.Answer.OK() {
+	if !w.scene.Response.OK() {
 		return nil
 	}
-	_, err = w.plane.AwaitLatest(ctx, w.Deployment, w.scene.Answer, "tag", w.Deployment.First)
+	_, err = w.plane.AwaitLatest(ctx, w.Deployment, w.scene.Response, "tag", w.Deployment.First)
 	return err
 }
 
 // oneRevisionCreated waits for the new revision, because an update may be accepted before it takes effect.
 func (w *World) oneRevisionCreated(ctx context.Context) error {
-	a := w.scene.Answer
+	a := w.scene.Response
 	stays := w.plane.StuckStatus(w.Deployment)
 	if a.IsRefused() && stays != "" {
 		return outcome.Blocked("the update is refused while the latest revision stays %q (CP-POLL-1)", stays).
@@ -354,7 +354,7 @@ func (w *World) oneRevisionEach(ctx context.Context) error {
 
 // created judges the number of new revisions. It waits first: another one may be created in the background.
 func (w *World) created(ctx context.Context, want int, expected string) error {
-	act := w.scene.Answer
+	act := w.scene.Response
 	if err := w.target.WaitSettleDelay(ctx, act); err != nil {
 		return err
 	}

@@ -36,10 +36,10 @@ func (w *World) revisionsKeepSource(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !l.Answer.OK() {
-		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(l.Answer))
+	if !l.Response.OK() {
+		return outcome.Inconclusive("the list cannot be read: %s", outcome.Seen(l.Response))
 	}
-	return judge.HasSources(l.Answer, l.Rows, source)
+	return judge.HasSources(l.Response, l.Rows, source)
 }
 
 func (w *World) readOnlyUnchanged(ctx context.Context) error {
@@ -74,13 +74,13 @@ func (w *World) otherFieldsKept() error {
 			unnamed = append(unnamed, path)
 		}
 	}
-	return judge.FieldsKept(w.scene.Answer, w.Deployment.Original, unnamed)
+	return judge.FieldsKept(w.scene.Response, w.Deployment.Original, unnamed)
 }
 
 // allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows an
 // earlier configuration now and then is another requirement's concern.
 func (w *World) allFieldsKept(ctx context.Context) error {
-	if err := w.target.WaitSettleDelay(ctx, w.scene.Answer); err != nil {
+	if err := w.target.WaitSettleDelay(ctx, w.scene.Response); err != nil {
 		return err
 	}
 	settable := append(slices.Clone(judge.SourceFields), buildOnPush)
@@ -103,7 +103,7 @@ const buildOnPush = "source_config.build_on_push"
 
 // stillBuildsOnPush reads the deployment after an update that does not name build_on_push.
 func (w *World) stillBuildsOnPush(ctx context.Context) error {
-	if err := w.target.WaitSettleDelay(ctx, w.scene.Answer); err != nil {
+	if err := w.target.WaitSettleDelay(ctx, w.scene.Response); err != nil {
 		return err
 	}
 	now, err := w.retrieveNow(ctx)

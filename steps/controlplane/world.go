@@ -131,7 +131,7 @@ func (w *World) send(ctx context.Context, r exchange.Request) error {
 	if err != nil {
 		return err
 	}
-	w.scene.Answer = a
+	w.scene.Response = a
 	w.responses = append(w.responses, a)
 	return nil
 }
@@ -180,7 +180,7 @@ func (w *World) now(ctx context.Context) (*exchange.Response, error) {
 }
 
 // served judges that the last response has status 2xx.
-func (w *World) served() error { return judge.IsServed(w.scene.Answer) }
+func (w *World) served() error { return judge.IsServed(w.scene.Response) }
 
 // isRetrieved returns an outcome that blocks if a response does not show what a step needs, or nil.
 func isRetrieved(what string, a *exchange.Response) error {
@@ -195,7 +195,7 @@ func (w *World) sendCase(ctx context.Context, r exchange.Request, c common.Case)
 	if err := w.send(ctx, r); err != nil {
 		return err
 	}
-	c.Answer = w.scene.Answer
+	c.Response = w.scene.Response
 	w.scene.Cases = append(w.scene.Cases, c)
 	return nil
 }

@@ -46,7 +46,7 @@ func (w *World) callDeployment(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := judge.ThreadIsNew(t.Answer, t.ID, false); err != nil {
+	if err := judge.ThreadIsNew(t.Response, t.ID, false); err != nil {
 		return err
 	}
 	text := "agentconform " + w.target.RunID + " asks the deployment."

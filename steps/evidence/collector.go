@@ -86,7 +86,7 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 	o.ID = len(c.exchanges)
 	o.Request, _ = c.bounded(r.Body)
 	if a != nil {
-		o.Answer, o.Whole = c.bounded(a.Body)
+		o.Response, o.Whole = c.bounded(a.Body)
 	}
 	for _, v := range against {
 		if !r.Wrong {

@@ -41,15 +41,15 @@ func (c *Collector) enumsSeen() map[[2]string]bool {
 		}
 		for field, paths := range enumPaths[o.Side] {
 			for _, path := range paths {
-				note(field, o.Answer, path)
+				note(field, o.Response, path)
 			}
 		}
 	}
 	return seen
 }
 
-// Answers returns the responses of an operation with a status in [from, before), except those that only ask to wait.
-func (c *Collector) Answers(operation string, from, before int) []Observation {
+// Responses returns the responses of an operation with a status in [from, before), except those that only ask to wait.
+func (c *Collector) Responses(operation string, from, before int) []Observation {
 	return c.which(func(o *Observation) bool {
 		return o.Op.ID == operation && from <= o.Status && o.Status < before && o.HasAnswer()
 	})
@@ -104,8 +104,8 @@ func kindOfRequest(op spec.Operation, raised, removable bool, against []spec.Vio
 	return Broken
 }
 
-// AnswersTo returns the responses of a side to requests of the kinds.
-func (c *Collector) AnswersTo(side spec.Side, kinds ...RequestKind) []Observation {
+// ResponsesTo returns the responses of a side to requests of the kinds.
+func (c *Collector) ResponsesTo(side spec.Side, kinds ...RequestKind) []Observation {
 	return c.which(func(o *Observation) bool { return o.Side == side && o.HasAnswer() && slices.Contains(kinds, o.asked) })
 }
 

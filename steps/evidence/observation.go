@@ -29,9 +29,9 @@ type Observation struct {
 	Wrong         bool
 	RepeatedWrite bool // the client sent this write twice; the server may have carried out both requests
 	Trusted       bool // has credentials of the configuration and a response that does not only ask to wait
-	// Request and Answer are the bodies. Of a large one, or late in a large test run, they are the beginning.
-	Request, Answer string
-	Whole           bool // Answer is the whole body
+	// Request and Response are the bodies. Of a large one, or late in a large test run, they are the beginning.
+	Request, Response string
+	Whole             bool // Response is the whole body
 
 	asked       RequestKind
 	passing     bool // the response only asks to wait, or the target may not serve yet
@@ -73,7 +73,7 @@ func (o *Observation) IsKind(kind RequestKind) bool { return o.asked == kind }
 // AsAnswer returns the recorded part of the response.
 func (o *Observation) AsAnswer() *exchange.Response {
 	header := http.Header{"Content-Type": {o.contentType}}
-	return &exchange.Response{ID: o.ID, Status: o.Status, Header: header, Body: []byte(o.Answer)}
+	return &exchange.Response{ID: o.ID, Status: o.Status, Header: header, Body: []byte(o.Response)}
 }
 
 // Observation returns the observation of an exchange, or one without a status if the ID is unknown.

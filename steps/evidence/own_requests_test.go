@@ -39,7 +39,7 @@ func TestServerErrorsByKindOfRequest(t *testing.T) {
 		c.Observe(context.Background(), r, time.Now(), &exchange.Response{Request: r, Status: 500, Header: http.Header{}}, "")
 	}
 	count := func(side spec.Side, kind RequestKind) int {
-		return len(c.AnswersTo(side, kind))
+		return len(c.ResponsesTo(side, kind))
 	}
 	assert.Equal(t, []int{1, 2, 2, 0}, []int{count(spec.ControlPlane, Kept), count(spec.ControlPlane, Parameter), count(spec.ControlPlane, Broken), count(spec.ControlPlane, Raised)})
 	assert.Equal(t, []int{1, 0, 0, 1}, []int{count(spec.AgentServer, Kept), count(spec.AgentServer, Parameter), count(spec.AgentServer, Broken), count(spec.AgentServer, Raised)})

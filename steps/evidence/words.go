@@ -37,7 +37,7 @@ func wordsOf(renamed spec.Words, all []Observation) *Words {
 		switch {
 		case o.Side != spec.ControlPlane:
 		case o.Status/100 == 2:
-			w.exchanges[o.ID] = w.noteBody(gjson.Parse(o.Answer))
+			w.exchanges[o.ID] = w.noteBody(gjson.Parse(o.Response))
 		case gjson.Valid(o.Request): // an invalid one was sent on purpose
 			w.exchanges[o.ID] = spec.NeutralIn(gjson.Parse(o.Request))
 		}

@@ -137,7 +137,7 @@ func (s *agentSession) send(ctx context.Context, d *done) (err error) {
 		if err != nil {
 			return err
 		}
-		d.response = d.started.Answer
+		d.response = d.started.Response
 	case await:
 		return s.awaitEnd(ctx, d, t)
 	case retrieve:

@@ -118,7 +118,7 @@ func (s *agentSession) rolledBack(w world, d done) ([]world, *Wrong) {
 	replaced.doomed = append(slices.Clone(w.doomed), prior)
 	replaced.loose = slices.Concat(w.loose, w.kept)
 	replaced.kept = nil
-	if g.Answered().Before(s.runs[prior].NotOverBefore()) {
+	if g.Responded().Before(s.runs[prior].NotOverBefore()) {
 		return []world{replaced}, nil
 	}
 	completed := w
@@ -201,7 +201,7 @@ func (s *agentSession) judgeJoin(w world, d done) ([]world, *Wrong) {
 		}
 		return nil, want(false, id, a, "status 2xx to the join of a run")
 	case d.Number == w.pending:
-		took := a.Sent.Add(a.Took).Sub(g.Answer.Sent)
+		took := a.Sent.Add(a.Took).Sub(g.Response.Sent)
 		if took < g.Order.Hold*19/20 {
 			return nil, wrong("AS-RUN-4", outcome.Fails(a, outcome.Violation{Kind: outcome.TooEarly,
 				Summary: "The join returns before the run has ended", Expected: "a response after the end of the run",

@@ -152,14 +152,14 @@ func (r *isolation) check(t *tally, s *seen) {
 		for _, at := range other.idOrder {
 			isShown := slices.Contains(threads, at.id) && !requestContains(s, at.id)
 			if len(at.id) >= longEnough {
-				isShown = strings.Contains(s.Answer, at.id) && !r.hasSent(s, at.id)
+				isShown = strings.Contains(s.Response, at.id) && !r.hasSent(s, at.id)
 			}
 			if isShown && at.base == s.Base && !own.ids[at] {
 				r.leaked(t, s, "an id", key, at.id)
 			}
 		}
 		for _, text := range other.textOrder {
-			isShown := strings.Contains(s.Answer, text) || strings.Contains(s.Answer, other.texts[text])
+			isShown := strings.Contains(s.Response, text) || strings.Contains(s.Response, other.texts[text])
 			if isShown && !r.hasSent(s, text) {
 				r.leaked(t, s, "a text", key, text)
 			}
@@ -256,7 +256,7 @@ func (r *isolation) checkPersons(t *tally, s *seen) {
 		}
 		for _, secret := range p.credentials {
 			isOwn := requestContains(s, secret) || strings.Contains(own.header, secret)
-			if strings.Contains(s.Answer, secret) && !isOwn {
+			if strings.Contains(s.Response, secret) && !isOwn {
 				r.leaked(t, s, credentialsOf, p.key, secret)
 				break
 			}
@@ -269,7 +269,7 @@ func (r *isolation) checkPersons(t *tally, s *seen) {
 			continue
 		}
 		identities = append(identities, p.identity)
-		isShown := len(p.identity) >= longEnough && strings.Contains(s.Answer, p.identity)
+		isShown := len(p.identity) >= longEnough && strings.Contains(s.Response, p.identity)
 		if isShown || slices.Contains(valuesAt(s.response, showsIdentity), p.identity) {
 			r.leaked(t, s, "the identity", p.key, p.identity)
 		}

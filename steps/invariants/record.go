@@ -74,7 +74,7 @@ func (r *Record) read() {
 	observations := r.target.Collector.Observations()
 	for _, checks := range []bool{false, true} {
 		for _, o := range observations {
-			s := &seen{Observation: o, request: valueOf(o.Request), response: valueOf(o.Answer)}
+			s := &seen{Observation: o, request: valueOf(o.Request), response: valueOf(o.Response)}
 			for _, rule := range r.rules {
 				if rule.side == o.Side {
 					rule.read(s, checks)

@@ -98,7 +98,7 @@ func (r *refusals) check(t *tally, s *seen) {
 	}
 	statuses, details := r.status.For(c), r.detail.For(c)
 	hasDetail := func(detail string) bool {
-		return messages.ContainsText(&exchange.Response{Body: []byte(s.Answer)}, detail)
+		return messages.ContainsText(&exchange.Response{Body: []byte(s.Response)}, detail)
 	}
 	t.judged++
 	if len(statuses) > 0 && !slices.Contains(statuses, s.Status) {
@@ -107,7 +107,7 @@ func (r *refusals) check(t *tally, s *seen) {
 		return
 	}
 	if len(details) > 0 && !slices.ContainsFunc(details, hasDetail) {
-		actual := fmt.Sprintf("a body of %d bytes without it", len(s.Answer))
+		actual := fmt.Sprintf("a body of %d bytes without it", len(s.Response))
 		if other := s.response.Get("detail"); other.Type == gjson.String {
 			actual = fmt.Sprintf("the detail %q", other.Str)
 		}
@@ -135,7 +135,7 @@ func traceless(t *tally, s *seen) {
 		return
 	}
 	t.judged++
-	if found := traces.FindString(s.Answer); found != "" {
+	if found := traces.FindString(s.Response); found != "" {
 		t.violated(s, outcome.Leak, "", "A refusal shows a stack trace", "no stack trace", found)
 	}
 }

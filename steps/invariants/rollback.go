@@ -126,7 +126,7 @@ func (r *rollback) check(t *tally, s *seen) {
 		}
 		t.judged++
 		for _, m := range p.marks {
-			if contains(s.Answer, m.value) && !requestContains(s, m.value) {
+			if contains(s.Response, m.value) && !requestContains(s, m.value) {
 				t.violated(s, outcome.NotRemoved, "", "A response shows the "+m.what+" of a run that was rolled back",
 					"nothing of the run", "its "+m.what+" "+m.value)
 			}

@@ -306,7 +306,7 @@ func (e *Existing) CheckNamed() error {
 // run.
 func (p *Plane) CheckUnchanged(ctx context.Context, d *Deployment) error {
 	all, err := p.ListAll(ctx, d.ID, "")
-	if err != nil || !all.Answer.OK() {
+	if err != nil || !all.Response.OK() {
 		return err
 	}
 	shown, err := p.GetDeployment(ctx, d.ID)

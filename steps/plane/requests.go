@@ -77,8 +77,8 @@ func (p *Plane) ListAll(ctx context.Context, id, filter string) (all List, err e
 		if err != nil {
 			return List{}, err
 		}
-		if all.Answer == nil {
-			all.Answer = a
+		if all.Response == nil {
+			all.Response = a
 		}
 		if !a.OK() || !a.Get("resources").IsArray() {
 			return all, nil
@@ -95,8 +95,8 @@ func (p *Plane) ListAll(ctx context.Context, id, filter string) (all List, err e
 
 // List has the rows of one or several pages of a list of revisions.
 type List struct {
-	Rows   []gjson.Result
-	Answer *exchange.Response // of several pages, that of the first, or of the last if a scenario turns the pages
+	Rows     []gjson.Result
+	Response *exchange.Response // of several pages, that of the first, or of the last if a scenario turns the pages
 }
 
 // ListOf returns the list of one page.
@@ -233,12 +233,12 @@ func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (judge.Snapshot, er
 	if err != nil {
 		return none, err
 	}
-	if !l.Answer.OK() || !l.Answer.Get("resources").IsArray() {
-		return none, outcome.Fails(l.Answer, outcome.Violation{Kind: outcome.Unserved(l.Answer),
+	if !l.Response.OK() || !l.Response.Get("resources").IsArray() {
+		return none, outcome.Fails(l.Response, outcome.Violation{Kind: outcome.Unserved(l.Response),
 			Summary: "GET returns no list of revisions", Expected: "a list of revisions"})
 	}
 	latest := shown.Get("latest_revision_id").String()
-	return judge.Snapshot{Deployment: shown, List: l.Answer, Latest: latest, Revisions: l.IDs()}, nil
+	return judge.Snapshot{Deployment: shown, List: l.Response, Latest: latest, Revisions: l.IDs()}, nil
 }
 
 // Address is a URL in the JSON of a deployment, with its path there in the syntax of agent_url_from (GJSON).

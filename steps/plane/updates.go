@@ -101,7 +101,7 @@ func (p *Plane) AwaitFound(ctx context.Context, path string) (a *exchange.Respon
 func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string) error {
 	return p.target.RetryFor(ctx, p.target.Config.Timeouts.Request, func() (bool, error) {
 		all, err := p.ListAll(ctx, id, "")
-		if err != nil || !all.Answer.OK() {
+		if err != nil || !all.Response.OK() {
 			return true, nil // scenarios judge a list that cannot be read
 		}
 		listed := exchange.IDKeys(all.IDs())

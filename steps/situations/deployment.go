@@ -102,7 +102,7 @@ func (d *Deployment) read(ctx context.Context) error {
 		return err
 	}
 	latest := shown.Get("latest_revision_id").String()
-	d.last = judge.Snapshot{Deployment: shown, List: list.Answer, Latest: latest, Revisions: list.IDs()}
+	d.last = judge.Snapshot{Deployment: shown, List: list.Response, Latest: latest, Revisions: list.IDs()}
 	d.isSettled = areSettled(d.before)
 	if err := d.rest(ctx); err != nil {
 		return err

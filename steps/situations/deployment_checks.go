@@ -192,7 +192,7 @@ func (d *Deployment) computedPages(ctx context.Context) error {
 			return err
 		}
 		if offset < len(d.Revisions) || a.OK() {
-			all.Rows, all.Answer = append(all.Rows, plane.ListOf(a).Rows...), a
+			all.Rows, all.Response = append(all.Rows, plane.ListOf(a).Rows...), a
 		}
 	}
 	return d.holdsAll(all, "in pages of "+strconv.Itoa(size))
@@ -209,7 +209,7 @@ func (d *Deployment) returnedPages(ctx context.Context) error {
 			return err
 		}
 		page := plane.ListOf(a)
-		all.Rows, all.Answer = append(all.Rows, page.Rows...), a
+		all.Rows, all.Response = append(all.Rows, page.Rows...), a
 		if len(page.Rows) < size || len(all.Rows) >= len(d.Revisions) {
 			break
 		}
@@ -224,7 +224,7 @@ func (d *Deployment) returnedPages(ctx context.Context) error {
 
 // holdsAll judges a list that must hold all revisions.
 func (d *Deployment) holdsAll(l plane.List, what string) error {
-	return judge.HoldsExactly(judge.Listed{Response: l.Answer, IDs: l.IDs(), Want: d.Revisions, What: what})
+	return judge.HoldsExactly(judge.Listed{Response: l.Response, IDs: l.IDs(), Want: d.Revisions, What: what})
 }
 
 // refusesParameter returns the check that a parameter is refused with each security scheme that is configured.

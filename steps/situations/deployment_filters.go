@@ -80,7 +80,7 @@ func (d *Deployment) judgeFilters(ctx context.Context, read []*exchange.Response
 		if err != nil {
 			return nil, err
 		}
-		listed := judge.Listed{Response: l.Answer, IDs: l.IDs(), Want: ids[status], What: "with status " + status}
+		listed := judge.Listed{Response: l.Response, IDs: l.IDs(), Want: ids[status], What: "with status " + status}
 		if wrong := judge.HoldsExactly(listed); wrong != nil {
 			return wrong, nil
 		}

@@ -180,7 +180,7 @@ func (t *Thread) otherCannotRead(ctx context.Context) error {
 		return err
 	}
 	return common.Each(t.latest(), func(g *agent.GraphRun) error {
-		disguised := []judge.Disguised{{Answer: inCapitals, Plain: plain}}
+		disguised := []judge.Disguised{{Response: inCapitals, Plain: plain}}
 		if err := judge.DisguisesShowNothing(disguised, t.ID, g.Value()); err != nil {
 			return err
 		}

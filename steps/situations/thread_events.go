@@ -254,7 +254,7 @@ func rollBack(moment string, before func(*Thread, context.Context, *agent.GraphR
 
 // waitLong waits until the run has been in progress for longHold.
 func (t *Thread) waitLong(ctx context.Context, g *agent.GraphRun) error {
-	return client.Sleep(ctx, time.Until(g.Answered().Add(longHold)))
+	return client.Sleep(ctx, time.Until(g.Responded().Add(longHold)))
 }
 
 // replace starts a run and then another one with rollback, which is not judged. It repeats this on a new thread, with a
@@ -272,7 +272,7 @@ func (t *Thread) replace(ctx context.Context, next func(prior *agent.Progress) a
 		if err != nil {
 			return nil, err
 		}
-		if g.Answered().Before(p.Until()) {
+		if g.Responded().Before(p.Until()) {
 			_, err := t.server.Await(ctx, g)
 			t.removed = append(t.removed, p.GraphRun)
 			return g, err
@@ -323,7 +323,7 @@ func (t *Thread) rollBackInTurn(ctx context.Context) error {
 			t.completed, t.removed = all.Runs[last:], all.Runs[:last]
 			return nil
 		}
-		wanted = agent.Longer(all.Runs[0].Order.Hold, time.Since(all.Runs[0].Answered()))
+		wanted = agent.Longer(all.Runs[0].Order.Hold, time.Since(all.Runs[0].Responded()))
 	}
 	return lost()
 }

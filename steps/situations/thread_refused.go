@@ -23,7 +23,7 @@ type refusedRun struct {
 // tryRun sends a run that the target should refuse.
 func (t *Thread) tryRun(ctx context.Context, who target.Caller, o agent.Order) (*agent.GraphRun, error) {
 	g, err := t.server.TryPost(ctx, who, t.Thread, o)
-	if err != nil || g.Answer.OK() {
+	if err != nil || g.Response.OK() {
 		return g, err
 	}
 	refused := refusedRun{g, "AS-AUTH-4"}
@@ -63,10 +63,10 @@ func (t *Thread) refuseEach(ctx context.Context, who target.Caller, o agent.Orde
 			return err
 		}
 		switch {
-		case g.Answer.OK() && who.Key == t.owner().Key: // for its content, which a target need not look at
-			return outcome.Inapplicable("situations", "on this target, the run is not refused: %s", outcome.Seen(g.Answer))
-		case g.Answer.OK():
-			return outcome.Blocked("the run was not refused: %s", outcome.Seen(g.Answer))
+		case g.Response.OK() && who.Key == t.owner().Key: // for its content, which a target need not look at
+			return outcome.Inapplicable("situations", "on this target, the run is not refused: %s", outcome.Seen(g.Response))
+		case g.Response.OK():
+			return outcome.Blocked("the run was not refused: %s", outcome.Seen(g.Response))
 		}
 	}
 	return nil
@@ -116,7 +116,7 @@ func (t *Thread) eachRoute(ctx context.Context, who target.Caller, judge func(*e
 		if err != nil {
 			return nil, err
 		}
-		return g.Answer, nil
+		return g.Response, nil
 	}
 	for _, send := range []func() (*exchange.Response, error){
 		func() (*exchange.Response, error) { return t.server.State(ctx, who, t.Thread) },
@@ -153,7 +153,7 @@ func (t *Thread) otherCannotRun(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := judge.IsError(g.Answer, ""); err != nil {
+		if err := judge.IsError(g.Response, ""); err != nil {
 			return err
 		}
 	}

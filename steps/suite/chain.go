@@ -128,7 +128,7 @@ func aboutTheSame(sent []evidence.Observation, owner string, shows ...int) []evi
 	for _, x := range sent {
 		if slices.Contains(shows, x.ID) {
 			related[x.Scenario] = true
-			shown += x.Answer
+			shown += x.Response
 		}
 	}
 	isRelated := func(id string) bool { return about[id] || strings.Contains(shown, id) }
@@ -177,7 +177,7 @@ func idsOf(o evidence.Observation) []string {
 	}
 	if o.Method == http.MethodPost && o.Status/100 == 2 {
 		for _, field := range []string{"id", "thread_id", "run_id"} {
-			add(gjson.Get(o.Answer, field).String())
+			add(gjson.Get(o.Response, field).String())
 		}
 	}
 	return all

@@ -16,7 +16,7 @@ func TestAboutTheSame(t *testing.T) {
 	state := spec.Operation{Path: "/threads/{thread_id}/state", Parameters: []spec.Parameter{{Name: "thread_id", In: "path"}}}
 	create := spec.Operation{Path: "/v2/deployments"}
 	shows := observed("a scenario", evidence.Observation{ID: 9, Op: state, Base: base, Method: http.MethodGet,
-		Path: "/threads/thread-1/state", Status: 200, Answer: `{"values":{"shown":"thread-2"}}`})
+		Path: "/threads/thread-1/state", Status: 200, Response: `{"values":{"shown":"thread-2"}}`})
 	for name, c := range map[string]struct {
 		of      evidence.Observation // the exchange of a fixture
 		remains bool
@@ -27,9 +27,9 @@ func TestAboutTheSame(t *testing.T) {
 			Path: "/threads/thread-2/state", Status: 200}, true},
 		"an empty id": {evidence.Observation{Op: state, Method: http.MethodGet, Path: "/threads//state", Status: 404}, false},
 		"the deployment of the address": {evidence.Observation{Op: create, Method: http.MethodPost, Path: "/v2/deployments", Status: 201,
-			Answer: `{"id":"deployment-1"}`}, true},
+			Response: `{"id":"deployment-1"}`}, true},
 		"another deployment": {evidence.Observation{Op: create, Method: http.MethodPost, Path: "/v2/deployments", Status: 201,
-			Answer: `{"id":"deployment-2"}`}, false},
+			Response: `{"id":"deployment-2"}`}, false},
 		"a refused creation": {evidence.Observation{Op: create, Method: http.MethodPost, Path: "/v2/deployments", Status: 500}, true},
 	} {
 		t.Run(name, func(t *testing.T) {

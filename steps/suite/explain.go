@@ -103,13 +103,13 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 func (r *run) repeated(kind outcome.Kind, id int) int {
 	shown := r.target.Collector.Observation(id)
 	isLeak := kind == outcome.Accepted || kind == outcome.Leak
-	if !isLeak || shown.Method != http.MethodGet || shown.Status/100 != 2 || !shown.Whole || len(shown.Answer) <= len("{}") {
+	if !isLeak || shown.Method != http.MethodGet || shown.Status/100 != 2 || !shown.Whole || len(shown.Response) <= len("{}") {
 		return 0
 	}
 	address := func(o evidence.Observation) string { return o.Base + o.Path + "?" + o.Query }
 	for _, o := range r.target.Collector.Observations() {
 		isOther := o.Caller.Name != shown.Caller.Name && !o.Ended.After(shown.Sent)
-		if isOther && o.Method == shown.Method && o.Status == shown.Status && address(o) == address(shown) && o.Answer == shown.Answer {
+		if isOther && o.Method == shown.Method && o.Status == shown.Status && address(o) == address(shown) && o.Response == shown.Response {
 			return o.ID
 		}
 	}

@@ -348,7 +348,9 @@ func (r *run) servedElsewhere() string {
 func (r *run) unseen(res *reports.Result) (halves []string) {
 	for _, half := range []string{features.ControlPlane, features.AgentServer} {
 		passed := func(q reports.Requirement) bool { return q.Profile == half && q.Verdict == reports.Passed }
-		served := func(op spec.Operation) bool { return !op.Field && len(r.target.Collector.Answers(op.ID, 200, 300)) > 0 }
+		served := func(op spec.Operation) bool {
+			return !op.Field && len(r.target.Collector.Responses(op.ID, 200, 300)) > 0
+		}
 		if slices.ContainsFunc(res.Requirements, passed) && !slices.ContainsFunc(r.Oracle.Operations(spec.Side(half)),
 			served) {
 			halves = append(halves, half)

@@ -201,22 +201,22 @@ func ReportOwnCallers(runs ...Report) error {
 
 // Disguised is a response to a request that is written so that a server may take it for that of another caller.
 type Disguised struct {
-	Answer *exchange.Response
-	Plain  *exchange.Response // the response to the same request without the disguise
-	Owner  string             // the requirement that fails if that is served too
+	Response *exchange.Response
+	Plain    *exchange.Response // the response to the same request without the disguise
+	Owner    string             // the requirement that fails if that is served too
 }
 
 // DisguisesShowNothing judges that no disguised request shows anything of the run of a thread. It blocks if the same
 // request without the disguise shows it too.
 func DisguisesShowNothing(all []Disguised, thread string, r Run) error {
 	for _, d := range all {
-		if !shows(d.Answer, thread, r) {
+		if !shows(d.Response, thread, r) {
 			continue
 		}
 		if shows(d.Plain, thread, r) {
 			return outcome.AsPrecondition(leaksRun(d.Plain, "").ByRequirement(d.Owner))
 		}
-		return leaksRun(d.Answer, "")
+		return leaksRun(d.Response, "")
 	}
 	return nil
 }

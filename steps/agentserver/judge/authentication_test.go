@@ -118,17 +118,17 @@ func TestUsersDiffer(t *testing.T) {
 func disguiseRows() []judgetest.Row {
 	nothing := judgetest.Response(404, `{"thread_id":"t1"}`)
 	show := func(body string) error {
-		d := Disguised{Answer: judgetest.Response(200, body), Plain: nothing, Owner: "AS-AUTH-1"}
-		return DisguisesShowNothing([]Disguised{{Answer: nothing, Plain: nothing}, d}, "t1", run("one"))
+		d := Disguised{Response: judgetest.Response(200, body), Plain: nothing, Owner: "AS-AUTH-1"}
+		return DisguisesShowNothing([]Disguised{{Response: nothing, Plain: nothing}, d}, "t1", run("one"))
 	}
 	inCapitals := func(member string) error {
 		r := run("one")
 		r.ID = shownID
-		d := Disguised{Answer: judgetest.Response(200, `{"`+member+`":"`+inCapitals+`"}`), Plain: nothing, Owner: "AS-AUTH-1"}
+		d := Disguised{Response: judgetest.Response(200, `{"`+member+`":"`+inCapitals+`"}`), Plain: nothing, Owner: "AS-AUTH-1"}
 		return DisguisesShowNothing([]Disguised{d}, shownID, r)
 	}
 	both := func(plain *exchange.Response) error {
-		d := Disguised{Answer: judgetest.Response(200, `{"run_id":"r1"}`), Plain: plain, Owner: "AS-AUTH-1"}
+		d := Disguised{Response: judgetest.Response(200, `{"run_id":"r1"}`), Plain: plain, Owner: "AS-AUTH-1"}
 		return DisguisesShowNothing([]Disguised{d}, "t1", run("one"))
 	}
 	return []judgetest.Row{

@@ -16,12 +16,12 @@ import (
 // at the key of its metadata.
 func ListLacksRefused(l List, key, value string) error {
 	if !l.IsList {
-		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(l.Answer))
+		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(l.Response))
 	}
 	if !l.HasMark(key, value) {
 		return nil
 	}
-	return outcome.Fails(l.Answer, outcome.Violation{
+	return outcome.Fails(l.Response, outcome.Violation{
 		Kind:     outcome.Changed,
 		Summary:  "The refused request created a thread",
 		Expected: "no thread of the refused request",
@@ -32,11 +32,11 @@ func ListLacksRefused(l List, key, value string) error {
 // ListLacksForeign judges that a list shows no thread of another user: not the given one, and none whose metadata has
 // all values of the filter, unless that is empty. A refused list shows nothing.
 func ListLacksForeign(l List, thread string, filter map[string]string) error {
-	if l.Answer.IsRefused() {
+	if l.Response.IsRefused() {
 		return nil
 	}
-	if !l.Answer.OK() {
-		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(l.Answer))
+	if !l.Response.OK() {
+		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(l.Response))
 	}
 	for i, row := range l.Rows {
 		isOwned := len(filter) > 0
@@ -46,7 +46,7 @@ func ListLacksForeign(l List, thread string, filter map[string]string) error {
 		if !exchange.SameID(row.Get("thread_id").String(), thread) && !isOwned {
 			continue
 		}
-		return outcome.Fails(l.Answer, outcome.Violation{
+		return outcome.Fails(l.Response, outcome.Violation{
 			Kind:     outcome.Leak,
 			Summary:  "The list shows one user a thread of another user",
 			Expected: "only threads of the other user",
@@ -67,10 +67,10 @@ type FilteredList struct {
 // ListHoldsOwn judges that a list shows the caller's own thread, so that a list that is always empty does not pass. It
 // blocks if the threads cannot be listed (AS-THREAD-2), and does not apply to a lossy filter.
 func ListHoldsOwn(l FilteredList, own Thread) error {
-	isRefused := l.Filtered && l.Answer.IsRefused()
+	isRefused := l.Filtered && l.Response.IsRefused()
 	switch {
 	case !l.IsList && !isRefused:
-		return outcome.Blocked("the threads cannot be listed (AS-THREAD-2): %s", outcome.Seen(l.Answer)).
+		return outcome.Blocked("the threads cannot be listed (AS-THREAD-2): %s", outcome.Seen(l.Response)).
 			ByRequirement("AS-THREAD-2")
 	case isRefused || l.Has(own.ID):
 		return nil

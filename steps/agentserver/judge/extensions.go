@@ -11,8 +11,8 @@ import (
 
 // Attempt is the request of a caller who does not own the thread: "the other user".
 type Attempt struct {
-	Caller string
-	Answer *exchange.Response
+	Caller   string
+	Response *exchange.Response
 	// Unknown is the response to the same request about an unknown thread, or nil. If it has the same status and the
 	// response holds nothing of the thread, the extension does not look at the thread.
 	Unknown *exchange.Response
@@ -21,19 +21,19 @@ type Attempt struct {
 // ExtensionRefuses judges that a vendor extension does not serve a caller who does not own the thread. owners is the
 // response to the owner, and r a run of the thread.
 func ExtensionRefuses(t Attempt, r Run, owners *exchange.Response) error {
-	if t.Answer.Status >= http.StatusBadRequest {
+	if t.Response.Status >= http.StatusBadRequest {
 		return nil
 	}
-	shows := messages.ContainsText(t.Answer, r.Text())
-	if !shows && t.Unknown != nil && t.Unknown.Status == t.Answer.Status {
+	shows := messages.ContainsText(t.Response, r.Text())
+	if !shows && t.Unknown != nil && t.Unknown.Status == t.Response.Status {
 		return nil
 	}
-	return outcome.Fails(t.Answer, outcome.Violation{
+	return outcome.Fails(t.Response, outcome.Violation{
 		Kind:     outcome.Accepted,
 		Class:    t.Caller,
-		Summary:  fmt.Sprintf("The vendor extension returns %d to %s", t.Answer.Status, t.Caller),
+		Summary:  fmt.Sprintf("The vendor extension returns %d to %s", t.Response.Status, t.Caller),
 		Expected: "an HTTP error status for " + t.Caller,
-	}).Comparing(t.Answer, owners)
+	}).Comparing(t.Response, owners)
 }
 
 // ThreadIsUnchanged judges that the attempts of callers who do not own a thread have not changed it: it exists, and its

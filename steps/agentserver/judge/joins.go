@@ -14,7 +14,7 @@ type Join struct {
 	Over       bool
 	Unanswered bool // it is not over, or there was no response in the time of the request
 	Ended      time.Time
-	Answer     *exchange.Response
+	Response   *exchange.Response
 	Err        error // of a request without a response
 }
 
@@ -57,7 +57,7 @@ func JoinIsNotEarly(j Join, r Run) error {
 	if took >= r.Hold*19/20 {
 		return nil
 	}
-	return outcome.Fails(j.Answer, outcome.Violation{
+	return outcome.Fails(j.Response, outcome.Violation{
 		Kind:     outcome.TooEarly,
 		Summary:  "The join returned before the run had ended",
 		Expected: "a response after the end of the run",

@@ -37,7 +37,7 @@ func TestHintsAndComparisons(t *testing.T) {
 	}{
 		"another user's identity is reported": {ReportsFields(said, ada, "bob"), callerHint, 0},
 		"no identity is reported":             {ReportsFields(said, ada, "eve"), reportHint, 0},
-		"a list without the thread":           {ListHolds(List{Answer: earlier, Hint: "x", Rows: rows("[]")}, Thread{ID: "t"}), "x", 0},
+		"a list without the thread":           {ListHolds(List{Response: earlier, Hint: "x", Rows: rows("[]")}, Thread{ID: "t"}), "x", 0},
 		"a run that was not answered":         {HoldsAnswered(stateOf(), first), "", 7},
 		"the last of several runs":            {HoldsOnly(stateOf(), run("zero"), first), "", 7},
 		"a run that was removed":              {RunStays(judgetest.Response(404, `{}`), first), "", 7},

@@ -219,7 +219,7 @@ func RunStays(a *exchange.Response, r Run) error {
 // Retrieved is a run that was started with rollback, with the response to its GET after all runs had ended.
 type Retrieved struct {
 	Run
-	Answer *exchange.Response
+	Response *exchange.Response
 }
 
 // OneRunRemains judges that exactly one of several runs with rollback can be retrieved. If inTurn is set, they were
@@ -227,7 +227,7 @@ type Retrieved struct {
 func OneRunRemains(runs []Retrieved, inTurn bool) error {
 	var left []Retrieved
 	for _, r := range runs {
-		if r.Answer.OK() {
+		if r.Response.OK() {
 			left = append(left, r)
 		}
 	}
@@ -238,18 +238,18 @@ func OneRunRemains(runs []Retrieved, inTurn bool) error {
 		v.Kind = outcome.MissingItem
 		v.Summary = fmt.Sprintf("None of %d runs with rollback can be retrieved", len(runs))
 		v.Actual = fmt.Sprintf("none of %d", len(runs))
-		return outcome.Fails(newest.Answer, v)
+		return outcome.Fails(newest.Response, v)
 	case len(left) > 1:
 		v.Kind = outcome.NotRemoved
 		v.Summary = fmt.Sprintf("%d of %d runs with rollback can be retrieved", len(left), len(runs))
 		v.Actual = fmt.Sprintf("%d of %d", len(left), len(runs))
-		return outcome.Fails(left[len(left)-1].Answer, v)
+		return outcome.Fails(left[len(left)-1].Response, v)
 	case inTurn && left[0].ID != newest.ID:
 		v.Kind = outcome.NotRemoved
 		v.Summary = "GET returns an earlier run in place of the last one"
 		v.Expected = "the run " + newest.ID
 		v.Actual = "the run " + left[0].ID
-		return outcome.Fails(left[0].Answer, v).Comparing(left[0].Answer, newest.Created)
+		return outcome.Fails(left[0].Response, v).Comparing(left[0].Response, newest.Created)
 	}
 	return nil
 }

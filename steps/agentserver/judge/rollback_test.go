@@ -22,7 +22,7 @@ func rollbackRows() []judgetest.Row {
 		return NewRunIsPrompt(final, next, prior)
 	}
 	retrieved := func(id string, a *exchange.Response) Retrieved {
-		r := Retrieved{Run: run("x"), Answer: a}
+		r := Retrieved{Run: run("x"), Response: a}
 		r.ID = id
 		return r
 	}

@@ -68,7 +68,7 @@ func joinRows() []judgetest.Row {
 	answered := func(j Join) error { return JoinReturns(j, one, 3*time.Second) }
 	served := func(status int) error { return JoinIsServed(judgetest.Response(status, `{}`)) }
 	early := func(ended time.Duration) error {
-		return JoinIsNotEarly(Join{Over: true, Ended: start.Add(ended), Answer: judgetest.Response(200, `{}`)}, one)
+		return JoinIsNotEarly(Join{Over: true, Ended: start.Add(ended), Response: judgetest.Response(200, `{}`)}, one)
 	}
 	prompt := func(status int, took time.Duration) error {
 		return JoinIsPrompt(at(status, `{}`, 0, took), time.Second)

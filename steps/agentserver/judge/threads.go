@@ -14,11 +14,11 @@ import (
 
 // List is the list of threads that a caller received.
 type List struct {
-	Answer  *exchange.Response           // its last page
-	IsList  bool                         // at least one page is an array of threads
-	Rows    iter.Seq2[int, gjson.Result] // the threads, each with its position in its page
-	Partial bool                         // a thread that is missing may be on a page that was not read
-	Hint    string                       // what may help if a thread is missing
+	Response *exchange.Response           // its last page
+	IsList   bool                         // at least one page is an array of threads
+	Rows     iter.Seq2[int, gjson.Result] // the threads, each with its position in its page
+	Partial  bool                         // a thread that is missing may be on a page that was not read
+	Hint     string                       // what may help if a thread is missing
 }
 
 // Has reports whether the list shows a thread.
@@ -97,8 +97,8 @@ func ListHolds(l List, t Thread) error {
 	if l.Has(t.ID) {
 		return nil
 	}
-	if l.Answer.Request.Trusted {
-		if err := AcceptsCredentials(l.Answer); err != nil {
+	if l.Response.Request.Trusted {
+		if err := AcceptsCredentials(l.Response); err != nil {
 			return err
 		}
 	}
@@ -111,11 +111,11 @@ func ListHolds(l List, t Thread) error {
 		Expected: "an array of threads",
 		Hint:     l.Hint,
 	}
-	if !l.Answer.OK() {
-		v.Kind = notServed(l.Answer)
-		v.Summary = fmt.Sprintf("The list of threads returns %d", l.Answer.Status)
+	if !l.Response.OK() {
+		v.Kind = notServed(l.Response)
+		v.Summary = fmt.Sprintf("The list of threads returns %d", l.Response.Status)
 	}
-	return outcome.Fails(l.Answer, v).Comparing(l.Answer, t.Created)
+	return outcome.Fails(l.Response, v).Comparing(l.Response, t.Created)
 }
 
 // listLacks returns the outcome for a thread that is missing from a list.
@@ -124,11 +124,11 @@ func listLacks(l List, t Thread) error {
 		return outcome.Inconclusive("the server returned %s without thread %s; the list may be one page of several",
 			l.size(), t.ID)
 	}
-	return outcome.Fails(l.Answer, outcome.Violation{
+	return outcome.Fails(l.Response, outcome.Violation{
 		Kind:     outcome.MissingItem,
 		Summary:  "The list lacks a thread of the caller",
 		Expected: "a list with the thread " + t.ID,
 		Actual:   fmt.Sprintf("a list of %s without it", l.size()),
 		Hint:     l.Hint,
-	}).Comparing(l.Answer, t.Created)
+	}).Comparing(l.Response, t.Created)
 }

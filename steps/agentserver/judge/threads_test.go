@@ -24,12 +24,12 @@ func rows(array string) iter.Seq2[int, gjson.Result] {
 
 // listOf returns a list of one page.
 func listOf(array string) List {
-	return List{Answer: judgetest.Response(200, array), IsList: true, Rows: rows(array)}
+	return List{Response: judgetest.Response(200, array), IsList: true, Rows: rows(array)}
 }
 
 // notListed returns a response that is not a list.
 func notListed(status int) List {
-	return List{Answer: judgetest.Response(status, `{}`), Rows: rows(`[]`)}
+	return List{Response: judgetest.Response(status, `{}`), Rows: rows(`[]`)}
 }
 
 // The id of a thread or a run, and how another response may show it.
@@ -45,7 +45,7 @@ func threadRows() []judgetest.Row {
 	thread := func(id string) Thread { return Thread{ID: id, Created: created} }
 	trusted := func(status int) List {
 		l := notListed(status)
-		l.Answer.Request = exchange.Request{Method: "GET", Trusted: true}
+		l.Response.Request = exchange.Request{Method: "GET", Trusted: true}
 		return l
 	}
 	page := listOf(twoThreads)
@@ -89,7 +89,7 @@ func ownerRows() []judgetest.Row {
 		return ListLacksForeign(list, "t3", map[string]string{"owner": "ada", "team": team})
 	}
 	own := func(l List, filtered, lossy bool, id string) error {
-		return ListHoldsOwn(FilteredList{List: l, Filtered: filtered, Lossy: lossy}, Thread{ID: id, Created: l.Answer})
+		return ListHoldsOwn(FilteredList{List: l, Filtered: filtered, Lossy: lossy}, Thread{ID: id, Created: l.Response})
 	}
 	metadata := func(thread string) error {
 		a := judgetest.Response(200, thread)
