@@ -199,7 +199,7 @@ func (c *call) getRevision() response {
 	return c.missing("revision_id")
 }
 
-// listRevisions lists revisions, newest first (interface, section 4). A revision counts as reconciled if it is DEPLOYED.
+// listRevisions lists revisions (interface, section 4), newest first, which the interface does not state. A revision counts as reconciled if it is DEPLOYED.
 func (c *call) listRevisions() response {
 	q := c.r.URL.Query()
 	limit, offset := c.number(q, "limit", 20, 1, 100), c.number(q, "offset", 0, 0, 1<<30)

@@ -8,8 +8,8 @@ import (
 	"github.com/agentconform/agentconform/reference/store"
 )
 
-// listRevisions lists the revisions of a deployment, newest first. Filters are applied before paging (interface, section
-// 4).
+// listRevisions lists the revisions of a deployment (interface, section 4). Filters are applied before paging. The interface
+// defines no order: this one is from the newest to the oldest.
 func (s *Server) listRevisions(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
 	id := form.PathUUID(r, "deployment_id")

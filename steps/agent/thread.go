@@ -118,7 +118,7 @@ func (g *GraphRun) Complete() bool { return g.Final != nil && g.CompleteIn(g.Fin
 type Order struct {
 	Words     string        // words of the graph, in addition to those of the other fields
 	Hold      time.Duration // how long it stays in progress
-	Waits     bool          // it stays in progress for the result of [Agents.Hold] with Hold as argument
+	Waits     bool          // it stays in progress as long as [Agents.Hold] says, or longer if Hold is longer
 	written   bool          // it writes a first message before it waits
 	trial     bool          // it tests which words the graph understands, and needs none of them
 	Strategy  string        // multitask_strategy

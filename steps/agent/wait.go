@@ -34,7 +34,7 @@ func (s *Server) ReadState(
 	return a, done, err
 }
 
-// Await waits until the run is over and the state contains its messages, and returns the last state. It relies neither
+// Await joins a run, waits until it is over and the state contains its messages, and returns the last state. It relies neither
 // on the join only nor on the state only: a join that returns too early, too late or never, and a state that lacks
 // messages, must fail only the requirements about them. It returns an error that blocks if the run has not ended in
 // time, or if the graph does not understand a word of its order.

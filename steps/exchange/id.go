@@ -17,7 +17,7 @@ func IDKey(id string) string {
 	return id
 }
 
-// IDKeys returns the key of each id.
+// IDKeys returns the key of each id, as [IDKey] does.
 func IDKeys(ids []string) []string {
 	keys := make([]string, len(ids))
 	for i, id := range ids {

@@ -19,14 +19,14 @@ import (
 type Deployment struct {
 	*plane.Deployment
 	*Situations
-	isShared  bool                 // other scenarios read it
-	isLong    bool                 // it has many revisions, and nobody changes it
-	giveBack  func()               // ends the use of a deployment that other events change, or nil
-	built     *plane.History       // the poll of the latest revision, or nil if its build is in progress
-	last      judge.Snapshot       // the deployment and its revisions when they were read last
-	before    []*exchange.Response // of GET of each revision, patience before the list was read
-	after     []*exchange.Response // and after it
-	isSettled bool                 // no status can change or be out of date
+	isShared   bool                 // other scenarios read it
+	isLong     bool                 // it has many revisions, and nobody changes it
+	giveBack   func()               // ends the use of a deployment that other events change, or nil
+	built      *plane.History       // the poll of the latest revision, or nil if its build is in progress
+	last       judge.Snapshot       // the deployment and its revisions when they were read last
+	beforeList []*exchange.Response // of GET of each revision, patience before the list was read
+	afterList  []*exchange.Response // and after it
+	isSettled  bool                 // no status can change or be out of date
 }
 
 // UseDeployment brings an event about and makes all checks of the deployment. It returns the outcome of each check by its
@@ -86,7 +86,7 @@ func (d *Deployment) read(ctx context.Context) error {
 		each = d.Plane.LookAtEach
 	}
 	var err error
-	d.before, err = each(ctx, d.Deployment)
+	d.beforeList, err = each(ctx, d.Deployment)
 	if err != nil {
 		return err
 	}
@@ -103,11 +103,11 @@ func (d *Deployment) read(ctx context.Context) error {
 	}
 	latest := shown.Get("latest_revision_id").String()
 	d.last = judge.Snapshot{Deployment: shown, List: list.Response, Latest: latest, Revisions: list.IDs()}
-	d.isSettled = areSettled(d.before)
+	d.isSettled = areSettled(d.beforeList)
 	if err := d.rest(ctx); err != nil {
 		return err
 	}
-	d.after, err = each(ctx, d.Deployment)
+	d.afterList, err = each(ctx, d.Deployment)
 	return err
 }
 
@@ -130,4 +130,4 @@ func (d *Deployment) rest(ctx context.Context) error {
 }
 
 // latest returns the last response of GET of the latest revision.
-func (d *Deployment) latest() *exchange.Response { return d.after[len(d.after)-1] }
+func (d *Deployment) latest() *exchange.Response { return d.afterList[len(d.afterList)-1] }

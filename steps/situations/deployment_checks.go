@@ -19,29 +19,29 @@ import (
 type DeploymentCheck struct {
 	Sentence string // of the features
 
-	after condition
-	judge func(d *Deployment, ctx context.Context) error
+	madeAfter condition
+	judge     func(d *Deployment, ctx context.Context) error
 }
 
 // condition says after which events a check is made.
 type condition int
 
 const (
-	anyEvent condition = iota
-	anUpdate           // that has created the latest revision
-	aBuild             // after which the latest revision is DEPLOYED
-	anUpdateAndBuild
-	anOwnEvent // of a deployment that no other scenario reads
+	anyEvent         condition = iota
+	anUpdate                   // an update has created the latest revision
+	aBuild                     // the latest revision is DEPLOYED
+	anUpdateAndBuild           // both
+	anOwnEvent                 // no other scenario reads the deployment
 )
 
 // leftOut returns the reason why a check is not made after an event, or "".
 func (c DeploymentCheck) leftOut(e DeploymentEvent) string {
 	switch {
-	case (c.after == anUpdate || c.after == anUpdateAndBuild) && !e.updated:
+	case (c.madeAfter == anUpdate || c.madeAfter == anUpdateAndBuild) && !e.updated:
 		return "the event creates no later revision"
-	case (c.after == aBuild || c.after == anUpdateAndBuild) && !e.deployed:
+	case (c.madeAfter == aBuild || c.madeAfter == anUpdateAndBuild) && !e.deployed:
 		return "the event leaves a latest revision that need not be DEPLOYED"
-	case c.after == anOwnEvent && e.shared:
+	case c.madeAfter == anOwnEvent && e.shared:
 		return "other scenarios read the deployment, and the check sends updates that a faulty server may carry out"
 	}
 	return ""
@@ -133,24 +133,24 @@ func (d *Deployment) latestShowsCommit(context.Context) error {
 }
 
 func (d *Deployment) firstShowsConfig(context.Context) error {
-	return judge.HasConfig(d.after[0], plane.RevisionConfig(d.Body))
+	return judge.HasConfig(d.afterList[0], plane.RevisionConfig(d.Body))
 }
 
 func (d *Deployment) revisionsHaveIDs(context.Context) error {
-	if err := judge.HaveIDs(d.after, d.Revisions); err != nil {
+	if err := judge.HaveIDs(d.afterList, d.Revisions); err != nil {
 		return err
 	}
-	return common.Each(d.after, judge.IsComplete)
+	return common.Each(d.afterList, judge.IsComplete)
 }
 
 func (d *Deployment) createdAtIsUnchanged(context.Context) error {
 	var all []judge.Reread
 	for i, id := range d.Revisions {
 		first := d.Plane.Observed(id).First
-		if first == nil && d.before[i].OK() {
-			first = d.before[i]
+		if first == nil && d.beforeList[i].OK() {
+			first = d.beforeList[i]
 		}
-		all = append(all, judge.Reread{First: first, Now: d.after[i]})
+		all = append(all, judge.Reread{First: first, Now: d.afterList[i]})
 	}
 	return judge.CreatedAtUnchanged(all)
 }
@@ -166,7 +166,7 @@ func (d *Deployment) unknownRevisionIsRefused(ctx context.Context) error {
 func (d *Deployment) listAgrees(context.Context) error {
 	var all []judge.Retrieved
 	for i, id := range d.Revisions {
-		all = append(all, judge.Retrieved{ID: id, Before: d.before[i], After: d.after[i]})
+		all = append(all, judge.Retrieved{ID: id, Before: d.beforeList[i], After: d.afterList[i]})
 	}
 	return judge.ListAgrees(d.last.List, all)
 }

@@ -22,7 +22,7 @@ func (d *Deployment) allStatusesHold(ctx context.Context) error {
 // be as old as patience.
 func (d *Deployment) filtersHold(ctx context.Context) error {
 	const attempts = 3
-	read := d.after
+	read := d.afterList
 	var wrong error
 	for range attempts {
 		if err := d.rest(ctx); err != nil {
