@@ -309,6 +309,17 @@ Feature: Authentication at the agent server
         | a caller without credentials   |
         | a caller with an unknown token |
 
+    Scenario Outline: A refused run with rollback of <caller> is not created
+      Given a completed run on a new thread
+      And <caller> was refused a run with rollback on it
+      When the user's next run on the thread completes
+      Then the state holds the messages of the user's runs only
+
+      Examples:
+        | caller                         |
+        | a caller without credentials   |
+        | a caller with an unknown token |
+
     Scenario Outline: A refused run with rollback of <caller> does not affect the run in progress
       Given a run in progress on a new thread
       And <caller> was refused a run with rollback on it

@@ -186,17 +186,19 @@ Feature: Authorization at the agent server
         | second | a run               |
         | second | a run with rollback |
 
-    Scenario Outline: A refused run of another user on a thread of the <owner> user is not created
+    Scenario Outline: Another user is refused <run> on a thread of the <owner> user, and it is not created
       Given the user is the <owner> configured user
       And a completed run on a new thread
-      And the other user was refused a run on it
+      And the other user was refused <run> on it
       When the user's next run on the thread completes
       Then the state holds the messages of the user's runs only
 
       Examples:
-        | owner  |
-        | first  |
-        | second |
+        | owner  | run                 |
+        | first  | a run               |
+        | first  | a run with rollback |
+        | second | a run               |
+        | second | a run with rollback |
 
     Scenario Outline: A refused run with rollback of another user does not affect the run in progress of the <owner> user
       Given the user is the <owner> configured user
