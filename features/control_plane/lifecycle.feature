@@ -59,7 +59,7 @@ Feature: Deployment status and polling
       When the client lists its revisions and retrieves each
       Then the list and the retrieved revisions agree
 
-    @situation @writes
+    @situation @writes @after:CP-CREATE-3 @after:CP-REV-4 @after:CP-REV-5 @after:CP-UPDATE-10
     Scenario Outline: List and GET agree on each revision of a deployment of which <event>
       Given a deployment of which <event>
       When the deployment is used again

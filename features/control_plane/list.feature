@@ -301,7 +301,7 @@ Feature: Listing the revisions of a deployment
       When the client pages through each filtered list, 5 at a time, by returned offsets
       Then the pages hold exactly the filtered revisions
 
-    @situation @writes
+    @situation @writes @after:CP-LIST-6
     Scenario Outline: Returned offsets return every revision once at a deployment of which <event>
       Given a deployment of which <event>
       When the deployment is used again
@@ -408,7 +408,7 @@ Feature: Listing the revisions of a deployment
       When the client filters its revisions by each known status that does not occur
       Then each list holds exactly the revisions with that status
 
-    @situation @writes
+    @situation @writes @after:CP-LIST-6 @after:CP-UPDATE-10
     Scenario Outline: Filtering by one status returns exactly its revisions at a deployment of which <event>
       Given a deployment of which <event>
       When the deployment is used again
@@ -459,7 +459,7 @@ Feature: Listing the revisions of a deployment
       When the client pages through each filtered list, 5 at a time, by computed offsets
       Then the pages hold exactly the filtered revisions
 
-    @situation @writes
+    @situation @writes @after:CP-LIST-6
     Scenario Outline: Filtering by all statuses returns every revision once at a deployment of which <event>
       Given a deployment of which <event>
       When the deployment is used again

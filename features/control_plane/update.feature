@@ -259,7 +259,7 @@ Feature: Updating a deployment
       When the client retrieves the deployment several times
       Then whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update
 
-    @situation @writes
+    @situation @writes @after:CP-CREATE-3
     Scenario Outline: GET shows the source_revision_config of the latest revision of a deployment of which <event>
       Given a deployment of which <event>
       When the deployment is used again
@@ -296,7 +296,7 @@ Feature: Updating a deployment
       When the client polls its latest revision
       Then the revision reaches DEPLOYED
 
-    @situation @writes
+    @situation @writes @after:CP-UPDATE-1
     Scenario Outline: The latest revision is DEPLOYED at a deployment of which <event>
       Given a deployment of which <event>
       When the deployment is used again

@@ -263,6 +263,9 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 	var failed []string
 	row.Explained = map[string][]string{}
 	for _, q := range result.Requirements {
+		if owners := p.coveredBy(q); len(owners) > 0 {
+			row.Explained[q.ID] = owners
+		}
 		switch q.Verdict {
 		case reports.Passed:
 			row.Passed++
@@ -283,6 +286,16 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 			row.Shown = safe.Cut(fmt.Sprintf("%s: expected %s, got %s", f.Step, f.Expected, f.Actual), 300)
 		}
 	}
+}
+
+// coveredBy returns the failed requirements that show all violations that a rule about the record has found.
+func (p *prover) coveredBy(q reports.Requirement) (owners []string) {
+	for _, s := range q.Scenarios {
+		if s.Skip != nil && p.catalogue.Find(s.Skip.Key) != nil && !slices.Contains(owners, s.Skip.Key) {
+			owners = append(owners, s.Skip.Key)
+		}
+	}
+	return owners
 }
 
 // notPassed returns a problem if requirements that passed at the reference did not pass at an equivalent mutant and the

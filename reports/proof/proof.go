@@ -102,7 +102,9 @@ const (
 // Outcome returns the outcome of a mutant. If its requirement is only blocked, it has survived. A failure of its requirement
 // that only requirements in Also explain kills it.
 func (r Row) Outcome() Outcome {
-	isUndeclared := func(id string) bool { return r.Also[id] == "" }
+	isUndeclared := func(id string) bool {
+		return r.Also[id] == "" && !slices.ContainsFunc(r.Explained[id], func(cause string) bool { return r.Also[cause] != "" })
+	}
 	causes := r.Explained[r.Fails]
 	switch {
 	case r.Fails == "" && len(r.Red) > 0, slices.Contains(r.Red, r.Fails):

@@ -151,7 +151,7 @@ func (p *Plane) UpdateWith(ctx context.Context, d *Deployment, body map[string]a
 	if err != nil {
 		return err
 	}
-	if latest == d.Latest() {
+	if exchange.ContainsID(d.Revisions, latest) {
 		return outcome.Fails(a, outcome.Violation{Kind: outcome.NoEffect, Summary: "The update creates no revision",
 			Expected: "a new latest_revision_id after the update", Actual: "still " + latest}).
 			ByRequirement(ownersOf(change)...)

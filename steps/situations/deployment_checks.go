@@ -49,7 +49,7 @@ func (c DeploymentCheck) leftOut(e DeploymentEvent) string {
 
 // DeploymentChecks has all checks, in the order in which they are made. The last two send updates.
 var DeploymentChecks = []DeploymentCheck{
-	{"each of three reads shows its id, its source and the id of its latest revision", anyEvent, (*Deployment).namesLatest},
+	{"each of three reads shows its id and the id of its latest revision", anyEvent, (*Deployment).namesLatest},
 	{"it shows the source_revision_config of its latest revision", anyEvent, (*Deployment).showsLatestConfig},
 	{"its latest revision is DEPLOYED", anUpdateAndBuild, (*Deployment).latestIsDeployed},
 	{"its latest revision shows the commit id of its ref", aBuild, (*Deployment).latestShowsCommit},
@@ -80,9 +80,8 @@ func (d *Deployment) namesLatest(ctx context.Context) error {
 			return err
 		}
 		d.last.Deployment = a
-		created := judge.Created{ID: d.ID, Revision: d.Latest(), Source: d.Source()}
-		if err := judge.IsTheCreated(a, created); err != nil {
-			return err
+		if err := judge.IsTheCreated(a, judge.Created{ID: d.ID, Revision: d.Latest()}); err != nil {
+			return d.unlessOthers(err)
 		}
 	}
 	return nil
@@ -108,7 +107,7 @@ func (d *Deployment) latestIsDeployed(context.Context) error {
 		return outcome.Inapplicable("situations", "the latest revision is %s: its graph_config_path may not exist at its repo_ref",
 			d.built.Final)
 	}
-	return judge.ReachesDeployed(d.Plane.Judged(d.built), "alternatives")
+	return d.unlessOthers(judge.ReachesDeployed(d.Plane.Judged(d.built), "alternatives"))
 }
 
 // isMixed reports whether the latest revision has the second graph_config_path at another repo_ref than that of create.body.
@@ -119,10 +118,13 @@ func (d *Deployment) isMixed() bool {
 		latest.Get("repo_ref").String() != plane.RevisionConfig(d.Body)["repo_ref"]
 }
 
-// latestShowsCommit judges a revision whose ref has a configured commit.
+// latestShowsCommit judges a DEPLOYED revision whose ref has a configured commit.
 func (d *Deployment) latestShowsCommit(context.Context) error {
 	if err := d.needsRepository(); err != nil {
 		return err
+	}
+	if status := d.latest().Get("status").String(); !plane.IsDeployed(status) {
+		return outcome.Inapplicable("situations", "the latest revision is %q", status)
 	}
 	ref := d.latest().Get("source_revision_config.repo_ref").String()
 	commit := d.Target.Config.Alternatives.Commits[ref]
@@ -133,6 +135,9 @@ func (d *Deployment) latestShowsCommit(context.Context) error {
 }
 
 func (d *Deployment) firstShowsConfig(context.Context) error {
+	if a := d.afterList[0]; !exchange.SameID(a.Get("id").String(), d.First) {
+		return outcome.Blocked("the first revision cannot be retrieved: %s", outcome.Seen(a)).ByRequirement("CP-REV-1")
+	}
 	return judge.HasConfig(d.afterList[0], plane.RevisionConfig(d.Body))
 }
 
@@ -146,6 +151,9 @@ func (d *Deployment) revisionsHaveIDs(context.Context) error {
 func (d *Deployment) createdAtIsUnchanged(context.Context) error {
 	var all []judge.Reread
 	for i, id := range d.Revisions {
+		if !exchange.SameID(d.afterList[i].Get("id").String(), id) {
+			continue // a revision under another id is another requirement's concern
+		}
 		first := d.Plane.Observed(id).First
 		if first == nil && d.beforeList[i].OK() {
 			first = d.beforeList[i]
@@ -182,18 +190,16 @@ func (d *Deployment) listHasSource(context.Context) error {
 // pageSize returns a size of pages for which the revisions fill two or three pages.
 func (d *Deployment) pageSize() int { return max(1, len(d.Revisions)/2) }
 
-// computedPages reads pages until one begins past the end.
+// computedPages reads the pages that begin at a revision.
 func (d *Deployment) computedPages(ctx context.Context) error {
 	size := d.pageSize()
 	var all plane.List
-	for offset := 0; offset <= len(d.Revisions); offset += size {
+	for offset := 0; offset < len(d.Revisions); offset += size {
 		a, err := d.Plane.Get(ctx, plane.RevisionsPath(d.ID), plane.PageOf(size, offset))
 		if err != nil {
 			return err
 		}
-		if offset < len(d.Revisions) || a.OK() {
-			all.Rows, all.Response = append(all.Rows, plane.ListOf(a).Rows...), a
-		}
+		all.Rows, all.Response = append(all.Rows, plane.ListOf(a).Rows...), a
 	}
 	return d.holdsAll(all, "in pages of "+strconv.Itoa(size))
 }
@@ -224,7 +230,21 @@ func (d *Deployment) returnedPages(ctx context.Context) error {
 
 // holdsAll judges a list that must hold all revisions.
 func (d *Deployment) holdsAll(l plane.List, what string) error {
-	return judge.HoldsExactly(judge.Listed{Response: l.Response, IDs: l.IDs(), Want: d.Revisions, What: what})
+	wrong := judge.HoldsExactly(judge.Listed{Response: l.Response, IDs: l.IDs(), Want: d.Revisions, What: what})
+	return d.unlessOthers(wrong)
+}
+
+// unlessOthers blocks a violation if the whole list has revisions that this test run does not know: an update has created one
+// too many, or its revision was not found.
+func (d *Deployment) unlessOthers(wrong error) error {
+	if wrong == nil {
+		return nil
+	}
+	others := judge.Added(judge.Snapshot{Revisions: d.Revisions}, d.last)
+	if len(others) > 0 {
+		return outcome.Blocked("the deployment has the revision %s, which no update is known to have created", others[0])
+	}
+	return wrong
 }
 
 // refusesParameter returns the check that a parameter is refused with each security scheme that is configured.

@@ -120,11 +120,12 @@ func (d *Deployment) lease(ctx context.Context, n int) error {
 // add adds revisions from a list, which mostly begins with the newest. The latest one comes last.
 func (d *Deployment) add(added []string, latest string) {
 	slices.Reverse(added)
+	all := append(d.Revisions, added...)
 	isLatest := func(id string) bool { return exchange.SameID(id, latest) }
-	d.Revisions = append(d.Revisions, slices.DeleteFunc(slices.Clone(added), isLatest)...)
-	if slices.ContainsFunc(added, isLatest) {
-		d.Revisions = append(d.Revisions, latest)
+	if at := slices.IndexFunc(all, isLatest); at >= 0 {
+		all = append(slices.Delete(all, at, at+1), latest)
 	}
+	d.Revisions = all
 }
 
 // The deployments to which events happen.

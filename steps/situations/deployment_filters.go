@@ -63,6 +63,10 @@ func (d *Deployment) judgeFilters(ctx context.Context, read []*exchange.Response
 	ids := map[string][]string{}
 	for i, a := range read {
 		status := a.Get("status").String()
+		if !a.OK() || !exchange.SameID(a.Get("id").String(), d.Revisions[i]) {
+			return nil, outcome.Blocked("revision %s cannot be retrieved: %s", d.Revisions[i], outcome.Seen(a)).
+				ByRequirement("CP-REV-1")
+		}
 		if !plane.IsKnown(status) {
 			return nil, outcome.Blocked("a revision has the status %q, which is not one of the thirteen (CP-POLL-1)", status).
 				ByRequirement("CP-POLL-1")
@@ -81,7 +85,7 @@ func (d *Deployment) judgeFilters(ctx context.Context, read []*exchange.Response
 			return nil, err
 		}
 		listed := judge.Listed{Response: l.Response, IDs: l.IDs(), Want: ids[status], What: "with status " + status}
-		if wrong := judge.HoldsExactly(listed); wrong != nil {
+		if wrong := d.unlessOthers(judge.HoldsExactly(listed)); wrong != nil {
 			return wrong, nil
 		}
 	}
