@@ -346,9 +346,13 @@ func (d *Deployment) learn(ctx context.Context, before judge.Snapshot, want int)
 	if _, err := read(); err != nil {
 		return err
 	}
-	d.add(added, latest)
 	if len(added) < want {
+		d.add(added, latest)
 		return outcome.Blocked("%d of %d updates created a revision", len(added), want)
 	}
+	if !exchange.ContainsID(added, latest) {
+		latest = added[0] // the list mostly begins with the newest; the checks judge which one the deployment names
+	}
+	d.add(added, latest)
 	return nil
 }
