@@ -173,11 +173,16 @@ func (r *isolation) hasSent(s *seen, text string) bool {
 	return requestContains(s, text) || own != nil && contains(own.sent.String(), text)
 }
 
-// requestContains reports whether a request contains a text in its address or its body. A UUID may be sent in capitals
-// and shown in lower case.
+// requestContains reports whether a request contains a text in its address or its body. A UUID may be sent in another form
+// than the server shows it.
 func requestContains(s *seen, text string) bool {
-	return contains(s.Path, text) || contains(s.Query, text) || contains(s.Request, text) ||
-		strings.Contains(strings.ToLower(s.Path), text)
+	if contains(s.Path, text) || contains(s.Query, text) || contains(s.Request, text) {
+		return true
+	}
+	sent := strings.ToLower(s.Path + s.Query + s.Request)
+	return slices.ContainsFunc(exchange.FormsOf(text), func(f exchange.Form) bool {
+		return strings.Contains(sent, strings.ToLower(f.ID))
+	})
 }
 
 // contains reports whether a body contains a text, as it is or as JSON writes it.

@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,6 +19,7 @@ func runSaying(text, more string) string {
 
 func TestResponsesContainNothingOfAnotherUser(t *testing.T) {
 	const secret, echoed, long = "a secret of many bytes", "what both of them sent", `{"thread_id":"thread-of-many-bytes"}`
+	const aUUID = "01a22809-5df8-778a-94fc-36d0e97e86fd"
 	const state, elsewhere = "/threads/b-thread/state", agentBase + "/elsewhere"
 	for name, row := range map[string]struct {
 		before         func(h *history, bob target.Caller)
@@ -38,6 +40,9 @@ func TestResponsesContainNothingOfAnotherUser(t *testing.T) {
 		"a long id": {func(h *history, _ target.Caller) {
 			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, long)
 		}, "/threads", `[{"name":"of thread-of-many-bytes"}]`, true},
+		"an id of the request in another form": {func(h *history, _ target.Caller) {
+			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"`+aUUID+`"}`)
+		}, "/threads/" + strings.ReplaceAll(aUUID, "-", "") + "/state", `{"detail":"` + aUUID + ` not found"}`, false},
 		"an id of the request":             {nil, "/threads/7/state", `{"thread_id":"7"}`, false},
 		"the token of the other":           {nil, state, `{"x":"token-of-ada"}`, true},
 		"the token of the other in base64": {nil, state, `{"x":"dG9rZW4tb2YtYWRh"}`, true},
