@@ -65,6 +65,8 @@ export const mutants = {
     fails: {
       "AS-ROLLBACK-4": "a run that was rolled back must not reappear after its natural end",
       "AS-ROLLBACK-5": "a run that has started since it was accepted, or behind which another one is pending, reappears too",
+      "AS-ROLLBACK-3": "on a thread that is used again, the messages are back before the state is read",
+      "AS-STATE-2": "on a thread that is used again, the messages follow those of a later run",
     },
     apply({ wrap, rollback, stored, newThreads }) {
       wrap(rollback, "erase", (erase) => async function (run, shown) {

@@ -36,5 +36,11 @@ func isUndecided(err error) bool {
 	return is && o.Verdict == reports.Inconclusive && !o.IsBy(reports.BySuite)
 }
 
+// isBlockedByRequirement reports whether a requirement owns what has prevented an event.
+func isBlockedByRequirement(err error) bool {
+	o, is := errors.AsType[*outcome.Outcome](err)
+	return is && o.Verdict == reports.Blocked && o.IsBy(reports.ByRequirement)
+}
+
 // outcomes are the outcomes of checks, by their sentences.
 type outcomes map[string]error

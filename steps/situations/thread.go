@@ -59,10 +59,11 @@ func (s *Situations) Use(ctx context.Context, event string, isRolledBack bool) (
 	found, err := shared.Get(ctx, s.Agents.Maker(), name, func(ctx context.Context) (outcomes, error) {
 		return s.examine(ctx, ThreadEvents[at], isRolledBack)
 	})
-	if isUndecided(err) {
-		return nil, didNotHappen(err)
+	err = outcome.AsPrecondition(err)
+	if isUndecided(err) || ThreadEvents[at].Removes && !isRolledBack && isBlockedByRequirement(err) {
+		return nil, didNotHappen(err) // the scenarios about a rollback on the other thread of the event stay blocked
 	}
-	return found, outcome.AsPrecondition(err)
+	return found, err
 }
 
 // isClaimed returns an error that skips if the target does not claim what makes the event possible.
