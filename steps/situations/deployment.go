@@ -2,11 +2,9 @@ package situations
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/controlplane/judge"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -40,12 +38,10 @@ func (s *Situations) UseDeployment(ctx context.Context, event string) (map[strin
 	found, err := shared.Get(ctx, s.Agents.Maker(), name, func(ctx context.Context) (outcomes, error) {
 		return s.examineDeployment(ctx, DeploymentEvents[at])
 	})
-	_, isUnanswered := errors.AsType[*exchange.NoResponse](err)
-	err = outcome.AsPrecondition(err)
-	if isUndecided(err) || outcome.Is(err, reports.Blocked) && !isUnanswered {
-		return nil, didNotHappen(err) // the requirements about updates and builds judge why
+	if isUndecided(err) || isPrevented(err) {
+		return nil, didNotHappen(err)
 	}
-	return found, err
+	return found, outcome.AsPrecondition(err)
 }
 
 // examineDeployment brings the event about and makes the checks once patience has passed.

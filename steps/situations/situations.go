@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
@@ -36,10 +37,12 @@ func isUndecided(err error) bool {
 	return is && o.Verdict == reports.Inconclusive && !o.IsBy(reports.BySuite)
 }
 
-// isBlockedByRequirement reports whether a requirement owns what has prevented an event.
-func isBlockedByRequirement(err error) bool {
-	o, is := errors.AsType[*outcome.Outcome](err)
-	return is && o.Verdict == reports.Blocked && o.IsBy(reports.ByRequirement)
+// isPrevented reports whether the target has prevented an event by a response. Other requirements judge that response.
+func isPrevented(err error) bool {
+	if _, isUnanswered := errors.AsType[*exchange.NoResponse](err); isUnanswered {
+		return false
+	}
+	return outcome.Is(outcome.AsPrecondition(err), reports.Blocked)
 }
 
 // outcomes are the outcomes of checks, by their sentences.

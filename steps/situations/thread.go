@@ -59,11 +59,12 @@ func (s *Situations) Use(ctx context.Context, event string, isRolledBack bool) (
 	found, err := shared.Get(ctx, s.Agents.Maker(), name, func(ctx context.Context) (outcomes, error) {
 		return s.examine(ctx, ThreadEvents[at], isRolledBack)
 	})
-	err = outcome.AsPrecondition(err)
-	if isUndecided(err) || ThreadEvents[at].Removes && !isRolledBack && isBlockedByRequirement(err) {
-		return nil, didNotHappen(err) // the scenarios about a rollback on the other thread of the event stay blocked
+	// If no run can be rolled back, the scenarios about a rollback on the other thread of the event stay blocked.
+	mayFail := ThreadEvents[at].Removes && !isRolledBack
+	if isUndecided(err) || mayFail && isPrevented(err) {
+		return nil, didNotHappen(err)
 	}
-	return found, err
+	return found, outcome.AsPrecondition(err)
 }
 
 // isClaimed returns an error that skips if the target does not claim what makes the event possible.
