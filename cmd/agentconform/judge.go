@@ -156,9 +156,9 @@ func (f *runFlags) checkWriteBaseline() error {
 // The memory limit of a test run in bytes is memoryOfRun and memoryOfRequest for each request in flight. Garbage is
 // collected more often above this limit, and below it whenever the heap has grown by gcPercent.
 const (
-	memoryOfRun     = 110 << 20
+	memoryOfRun     = 125 << 20
 	memoryOfRequest = 5 << 20
-	gcPercent       = 80
+	gcPercent       = 120
 )
 
 // limitMemory makes a test run collect garbage early, especially if responses are large. It sets a soft limit.
