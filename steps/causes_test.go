@@ -92,7 +92,7 @@ func TestStopInSecondJudgementKeepsVerdicts(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			cfg := configureUnknown(t, false, func(nth int64) int {
-				if nth == 5 && stops { // the first judgement sends four such requests
+				if nth == 7 && stops { // the first judgement sends six such requests
 					stop()
 				}
 				return http.StatusConflict
