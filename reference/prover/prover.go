@@ -95,12 +95,9 @@ type prover struct {
 	catalogue *features.Catalogue
 	oracle    *spec.Oracle
 
-	mu sync.Mutex
-	// passed contains the requirements that passed at the unmodified reference, by edition.
-	passed map[string][]string
-	// senders contains the keys of the scenarios that sent an operation to the unmodified reference, by edition and
-	// operation.
-	senders map[string]map[string][]string
+	mu      sync.Mutex
+	passed  map[string][]string            // by edition: the requirements that passed at the unmodified reference
+	senders map[string]map[string][]string // by edition and operation: the scenarios that sent it to that reference
 }
 
 // Check returns an error if Only contains an unknown name.
