@@ -116,7 +116,7 @@ func (w *World) chooseUser(ctx context.Context, order string) error {
 	return nil
 }
 
-// chooseSameIdentity chooses between the first user and the third, who has the same identity in another team, as chooseUser does.
+// chooseSameIdentity chooses the first user or the third, who has the same identity in another team. See chooseUser.
 func (w *World) chooseSameIdentity(ctx context.Context, order string) error {
 	w.sameIdentity = true
 	return w.chooseUser(ctx, order)
