@@ -116,7 +116,7 @@ func (w *World) chooseUser(ctx context.Context, order string) error {
 	return nil
 }
 
-// chooseSameIdentity chooses the first user or the third, who has the same identity in another team. See chooseUser.
+// chooseSameIdentity makes the third user "the other user": their identity is that of the first, and their team is not.
 func (w *World) chooseSameIdentity(ctx context.Context, order string) error {
 	w.sameIdentity = true
 	return w.chooseUser(ctx, order)

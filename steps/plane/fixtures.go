@@ -128,8 +128,7 @@ const PoolSize = 3
 var poolNames = [PoolSize]struct{ purpose, number string }{
 	{"changing", ""}, {"changing-second", " 2"}, {"changing-third", " 3"}}
 
-// SituationDeployments is the number of deployments to which events happen one after the other. The events that leave the
-// latest revision DEPLOYED happen to the first one.
+// SituationDeployments is the number of deployments to which events happen one after the other.
 const SituationDeployments = 2
 
 // situationNames distinguish them in their names.

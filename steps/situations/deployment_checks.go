@@ -87,7 +87,8 @@ func (d *Deployment) namesLatest(ctx context.Context) error {
 	return nil
 }
 
-// sent returns the source revision configuration of the request that created the latest revision.
+// sent returns the source revision configuration of the request that created the latest revision. It is empty if that
+// request is unknown.
 func (d *Deployment) sent() map[string]any {
 	if d.Update != nil {
 		return d.Update
@@ -96,6 +97,9 @@ func (d *Deployment) sent() map[string]any {
 }
 
 func (d *Deployment) showsLatestConfig(context.Context) error {
+	if len(d.sent()) == 0 {
+		return outcome.Inapplicable("situations", "it is unknown which request has created the latest revision")
+	}
 	return judge.ConfigFollowsLatest([]*exchange.Response{d.last.Deployment}, d.Latest(), d.sent())
 }
 

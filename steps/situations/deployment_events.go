@@ -99,7 +99,7 @@ func (d *Deployment) another() (map[string]any, error) {
 }
 
 // lease takes one of the deployments to which events happen, and waits until its latest revision has settled. It adds
-// revisions that a request has created which the server should have refused.
+// revisions that were not known: those of updates that showed late, or that should have been refused.
 func (d *Deployment) lease(ctx context.Context, n int) error {
 	var err error
 	d.Deployment, d.giveBack, err = d.Plane.LeaseSituation(ctx, n)
@@ -113,7 +113,11 @@ func (d *Deployment) lease(ctx context.Context, n int) error {
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	d.add(judge.Added(judge.Snapshot{Revisions: d.Revisions}, now), now.Latest)
+	added := judge.Added(judge.Snapshot{Revisions: d.Revisions}, now)
+	if len(added) > 0 {
+		d.Update = map[string]any{} // nobody knows which request has created the latest revision
+	}
+	d.add(added, now.Latest)
 	return nil
 }
 
