@@ -63,7 +63,7 @@ func (w *World) requireListedMetadata(ctx context.Context) error {
 		return outcome.Inapplicable("thread metadata", "the target refuses metadata with a new thread: %s",
 			outcome.Seen(t.Response))
 	}
-	if _, err := w.listNewest(ctx, w.owner(), t); err != nil {
+	if _, err := w.listNewest(ctx, w.owner(), nil, t); err != nil {
 		return err
 	}
 	if !w.listed().HasMark(markKey, w.mark) {
@@ -102,7 +102,7 @@ func (w *World) createThreadOfEach(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.thread, err = w.listNewest(ctx, w.owner(), first)
+	w.thread, err = w.listNewest(ctx, w.owner(), nil, first)
 	if err != nil {
 		return err
 	}
@@ -115,11 +115,7 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 		return err
 	}
 	w.filter = by
-	if by == noFilter {
-		w.othersThread, err = w.listNewest(ctx, other, w.othersThread)
-		return err
-	}
-	if !w.target.Searches() { // its list takes no filter
+	if by != noFilter && !w.target.Searches() { // its list takes no filter
 		list, a, err := w.server.List(ctx, other, agent.Filter{})
 		if err != nil {
 			return err
@@ -130,6 +126,7 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 		}
 	}
 	f := map[string]agent.Filter{
+		noFilter:                  nil,
 		"an empty filter":         {"metadata": map[string]any{}},
 		bySharedMetadata:          {"metadata": map[string]any{markKey: w.mark}},
 		"the ids of both threads": {"ids": []any{w.thread.Sent(), w.othersThread.Sent()}},
@@ -139,11 +136,11 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 		"an owner that is a list":    {"metadata": map[string]any{ownerKey: []any{w.owner().User.Owner()}}},
 		"an owner that is null":      {"metadata": map[string]any{ownerKey: nil}},
 	}[by]
-	awaited := w.othersThread
 	if by == "the user as owner" || strings.HasPrefix(by, "an owner that is ") || w.isLossy() {
-		awaited = nil
+		return w.listUntil(ctx, other, f, nil) // the list may be empty
 	}
-	return w.listUntil(ctx, other, f, awaited)
+	w.othersThread, err = w.listNewest(ctx, other, f, w.othersThread)
+	return err
 }
 
 // Filters of a list with a special judgement, as the sentences name them.

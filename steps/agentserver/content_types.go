@@ -15,7 +15,8 @@ func (w *World) defineContentTypes(r *common.Definitions) {
 	r.When(`the user sends the request to (create a thread|start a run) with Content-Type "([^"]+)"`, w.userSendsType)
 }
 
-// userSendsType sends a request with a Content-Type. If it is refused, the request is sent again as usual.
+// userSendsType sends a request with a Content-Type. If it is refused, the request is sent as usual, and then once more
+// with the Content-Type: a server that refuses now and then is not one that refuses the Content-Type.
 func (w *World) userSendsType(ctx context.Context, operation, contentType string) error {
 	send := w.postThread
 	if operation == "start a run" {
@@ -30,6 +31,10 @@ func (w *World) userSendsType(ctx context.Context, operation, contentType string
 		return nil
 	}
 	w.scene.Without, err = send(ctx, "")
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	w.scene.Response, err = send(ctx, contentType)
 	return outcome.AsPrecondition(err)
 }
 
@@ -38,7 +43,10 @@ func (w *World) postRun(ctx context.Context, contentType string) (*exchange.Resp
 	if err != nil {
 		return nil, err
 	}
-	return g.Response, nil
+	if contentType == "" && g.ID != "" {
+		_, err = w.server.Join(ctx, w.owner(), g) // so that the next run on the thread is not refused
+	}
+	return g.Response, err
 }
 
 // postThread creates a thread and enters it in the ledger.

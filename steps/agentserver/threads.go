@@ -43,7 +43,7 @@ func (w *World) callerLists(ctx context.Context, name string) error {
 	if w.thread == nil {
 		return w.list(ctx, who, nil)
 	}
-	t, err := w.listNewest(ctx, who, w.thread)
+	t, err := w.listNewest(ctx, who, nil, w.thread)
 	if err != nil {
 		return err
 	}
@@ -108,18 +108,19 @@ func (w *World) retry(ctx context.Context, look func() (done bool, err error)) e
 // listNewest lists the threads of a caller until the list shows the thread. If the list may be only the page of the
 // newest threads, it creates further threads of the owner and waits for one of these. It returns the thread that was
 // shown, or the first one.
-func (w *World) listNewest(ctx context.Context, who target.Caller, first *agent.Thread) (*agent.Thread, error) {
+func (w *World) listNewest(ctx context.Context, who target.Caller, f agent.Filter, first *agent.Thread) (*agent.Thread, error) {
 	made, shown := []*agent.Thread{first}, first
 	w.rows = nil
 	look := func() (bool, error) {
-		if w.rows.Len() >= agent.LeastPage && len(made) <= mostNewest && !w.target.Searches() {
+		isPage := w.rows.MayLack() || w.rows.Len() >= agent.LeastPage && !w.target.Searches()
+		if isPage && len(made) <= mostNewest {
 			t, err := w.markedThread(ctx, first.Owner)
 			if err != nil {
 				return false, err
 			}
 			made = append(made, t)
 		}
-		if err := w.list(ctx, who, nil, made...); err != nil {
+		if err := w.list(ctx, who, f, made...); err != nil {
 			return false, err
 		}
 		at := slices.IndexFunc(made, func(t *agent.Thread) bool { return w.rows.Thread(t.ID).Exists() })
