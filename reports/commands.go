@@ -158,9 +158,10 @@ func (r *Run) Flags(names ...string) (words string) {
 	return words
 }
 
-// ReplayCommand returns the command that judges the finding again, with the target flags of the test run.
-func (r *Run) ReplayCommand(f *Finding) string {
-	if f.ID == "" {
+// ReplayCommand returns the command that judges a finding, or all findings of a requirement, again, with the target flags
+// of the test run.
+func (r *Run) ReplayCommand(id string) string {
+	if id == "" {
 		return ""
 	}
 	flags := r.Flags("--target", "--agent-target", "--config")
@@ -170,7 +171,7 @@ func (r *Run) ReplayCommand(f *Finding) string {
 	if out := r.Flag("--out"); out != "" {
 		flags += " --result " + ShellWord(path.Join(out, "result.json"))
 	}
-	return "agentconform replay " + ShellWord(f.ID) + flags
+	return "agentconform replay " + ShellWord(id) + flags
 }
 
 // CleanCommand returns the command that removes the remaining objects of a test run, with its target flags. out is the
@@ -181,4 +182,13 @@ func (r *Run) CleanCommand(out string) string {
 		command += " --ledger " + ShellWord(path.Join(out, "ledger.jsonl"))
 	}
 	return command
+}
+
+// PathOf returns the path and the query of an address, or the address if it has no path.
+func PathOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Path == "" {
+		return address
+	}
+	return u.RequestURI()
 }

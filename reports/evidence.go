@@ -179,6 +179,12 @@ func (f *Finding) IsObservationComplete() bool {
 // maxLine is the maximum length of the expected and of the actual value in one line, in characters.
 const maxLine = 120
 
+// ExpectedLine returns the expected value in one line.
+func (f *Finding) ExpectedLine() string { return firstLine(f.Expected) }
+
+// ActualLine returns the actual value in one line.
+func (f *Finding) ActualLine() string { return firstLine(f.Actual) }
+
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return safe.Ellipsis(line, maxLine)

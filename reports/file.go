@@ -50,6 +50,7 @@ func ReadFile(path string) (*Result, error) {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	r.Exchanges = Record(nil, r.Exchanges...)
+	SetProblems(r) // the file may be of an earlier version, or edited
 	return r, nil
 }
 

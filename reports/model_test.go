@@ -174,8 +174,8 @@ func TestReplayCommand(t *testing.T) {
 		"run|--strict":                            "agentconform replay 3f2a",
 	} {
 		r := &reports.Run{Command: "agentconform run --config other.yaml", Arguments: strings.Split(arguments, "|")}
-		assert.Equal(t, want, r.ReplayCommand(&reports.Finding{ID: "3f2a"}), arguments)
+		assert.Equal(t, want, r.ReplayCommand("3f2a"), arguments)
 	}
 	assert.Equal(t, "agentconform replay '$(reboot)' --config FILE",
-		(&reports.Run{}).ReplayCommand(&reports.Finding{ID: "$(reboot)"}))
+		(&reports.Run{}).ReplayCommand("$(reboot)"))
 }

@@ -31,6 +31,7 @@ type Result struct {
 	Headline     string        `json:"headline,omitempty"`   // one sentence about the target as a whole
 	Counts       Counts        `json:"counts"`
 	Requirements []Requirement `json:"requirements"`
+	Problems     []Problem     `json:"problems"` // in the order of their numbers
 	Findings     []Finding     `json:"findings"`
 	Coverage     Coverage      `json:"coverage"`
 	Timeline     []Transition  `json:"timeline"`

@@ -118,7 +118,7 @@ func TestRunsAreForeseen(t *testing.T) {
 			cfg := c.configure(t, v)
 			promised, plan := foreseen(t, v, cfg)
 			r := judge(t, cfg)
-			judged := overview.Of(r).Judged
+			judged := overview.Of(r).Tested
 			if cfg.MaxDeployments == 0 { // otherwise doctor reports the key separately
 				assert.Equal(t, promised, judged, "the number that doctor announces")
 			}

@@ -33,7 +33,7 @@ func (f *runFlags) showNextSteps(w io.Writer, r *reports.Result) error {
 	if hasFile || f.bundled || f.quiet || f.format == formatJSON {
 		return nil
 	}
-	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Judged", overview.Of(r).Judged,
+	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Tested", overview.Of(r).Tested,
 		reports.Count(r.Catalogue(), "requirement"))
 	key, added := f.bestKey()
 	hasResponse := slices.ContainsFunc(r.Exchanges, func(e reports.Exchange) bool { return e.Status > 0 })

@@ -45,7 +45,7 @@ func Write(w io.Writer, r *reports.Result) error {
 // not mistaken for a whole one.
 func message(o overview.Overview) string {
 	display := o.Display()
-	all := o.Result.Catalogue() - len(o.Classes[overview.NotApplicable])
+	all := o.Result.Catalogue() - o.Inapplicable()
 	text := fmt.Sprintf("%s%s %d/%d", display.Word, display.Scope, len(o.Classes[overview.Passed]), all)
 	return reports.Joined(", ", text, o.Unclaimed())
 }

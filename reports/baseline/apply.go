@@ -41,6 +41,7 @@ func Apply(r *reports.Result, b *Baseline, now time.Time) {
 			r.Baseline.New = append(r.Baseline.New, describeNew(q, firstNew(findings[q.ID])))
 		}
 	}
+	reports.SetProblems(r) // known failures are numbered last
 }
 
 // applyEntry marks the failures that an entry covers, or adds a sentence to r.Baseline if the entry is out of date.

@@ -66,10 +66,10 @@ func writeMarkdown(b *strings.Builder, table [][]string) {
 
 // results returns a table with a row for each result.
 func (t *Table) results() [][]string {
-	table := [][]string{{"", "Result", "Verdict", "Remaining", "Suite"}}
+	table := [][]string{{"", "Result", "Verdict", "Summary", "Suite"}}
 	for i, c := range t.Columns {
 		o := overview.Of(c.Result)
-		table = append(table, []string{letter(i), c.Label, o.Display().String(), o.Remaining(), c.Result.Suite.Version})
+		table = append(table, []string{letter(i), c.Label, o.Display().String(), o.Headline(), c.Result.Suite.Version})
 	}
 	return table
 }

@@ -18,60 +18,63 @@ type Options struct {
 	Color bool   // use colors
 	Width int    // column at which texts are wrapped; 0: they are not wrapped
 	Out   string // folder of the reports, named if a text is cut; may be empty
-	Quiet bool   // write only the first line
+	Quiet bool   // write only the verdict and the headline
 }
 
-// maxFailures is the maximum number of failures and of reasons that are written.
-const maxFailures = 20
+// The maximum numbers of problems, of reasons in a list, and of lines about further inputs of a problem. The page has all.
+const (
+	maxProblems = 20
+	maxReasons  = 10
+	maxAlso     = 3
+)
 
-// Write writes a result: the verdict and the headline, each failure with its rule, evidence and commands, the requirements
-// that were not judged with the reasons, the counts, and the verdict again. Its errors are those of w.
+// Write writes a result: the problems with the request that shows each, the requirements that were not tested or could
+// not be told with the reasons, the cleanup, and at the end the verdict with its numbers, the page and the next command.
+// Its errors are those of w.
 func Write(w io.Writer, r *reports.Result, opts Options) error {
 	p := &printer{opts: opts, Overview: overview.Of(r)}
-	p.wrap("", "  ", p.verdict()+p.paint(bold, ": "+safe.Line(safe.Ellipsis(p.Headline(), 1000))))
 	if !opts.Quiet {
 		p.details()
+	}
+	p.wrap("", "  ", p.verdict()+p.paint(bold, ": "+safe.Line(safe.Ellipsis(p.Headline(), 1000))))
+	if !opts.Quiet {
+		p.closing()
 	}
 	_, err := io.WriteString(w, p.b.String())
 	return err
 }
 
-// details writes everything after the first line.
+// details writes everything before the verdict.
 func (p *printer) details() {
-	p.prose("  ", "  ", p.Subject())
-	for _, s := range p.Problems() {
-		switch s.Class {
-		case overview.Failed:
-			p.heading(s.Label(), s.Description, red, len(s.Requirements))
-			p.failures(s, red)
-		case overview.Warning:
-			p.heading(s.Label(), s.Description, yellow, len(s.Requirements))
-			p.failures(s, yellow)
-		case overview.Known:
-			p.heading(s.Label(), s.Description, dim, len(s.Requirements))
-			for _, q := range s.Requirements {
-				p.prose("  ", "      ", fmt.Sprintf("%s  %s %s: %s", q.ID, q.Level, q.Verdict, q.Known.String()))
-			}
-		default:
-			p.heading(s.Label(), s.Description, magenta, len(s.Requirements))
-			p.notJudged(s.Requirements)
+	for i, problem := range p.Problems {
+		if i == maxProblems {
+			p.line("… and %s%s", reports.Count(len(p.Problems)-i, "more problem"), p.more())
+			p.line("")
+			break
 		}
+		p.problem(problem)
 	}
-	var skips []string
-	for _, c := range p.Causes(p.Skipped()) {
-		skips = append(skips, c.Reason+": "+overview.Names(c.Requirements))
-	}
-	for i, c := range skippedScenarios(p.Overview) {
-		if i < maxFailures {
-			skips = append(skips, "partly: "+c.Reason+": "+overview.Names(c.Requirements))
-		}
-	}
-	p.list("SKIPPED", "not judged", dim, cmp.Or(len(p.Skipped()), len(skips)), skips)
+	p.reasons("Could not tell", p.CouldNotTell())
+	p.reasons("Not tested", p.NotTested())
 	if b := p.Result.Baseline; b != nil {
-		p.list("BASELINE", "entries that fail the test run, file "+b.File, red, len(b.Problems()), b.Problems())
+		for _, s := range b.Problems() {
+			p.prose("Baseline: ", "  ", s)
+		}
 	}
-	p.list("NOTES", "no failures, verdict unaffected", dim, len(p.Notes()), p.Notes())
-	p.closing()
+	for _, note := range p.Notes() {
+		p.prose("Note: ", "  ", note)
+	}
+	cleanup := p.Cleanup(p.opts.Out)
+	if cleanup.Summary != "" {
+		p.prose("Cleanup: ", "  ", cleanup.Summary)
+	}
+	if cleanup.NotRemoved != "" {
+		p.prose("Not removed: ", "  ", cleanup.NotRemoved)
+	}
+	if cleanup.Command != "" {
+		p.line("Remove it: %s", safe.Line(cleanup.Command))
+	}
+	p.line("")
 }
 
 // verdict returns the verdict with a sign, which distinguishes it without colors.
@@ -89,77 +92,111 @@ func (p *printer) verdict() string {
 	return p.paint(c+bold, safe.Line(sign+" "+s.String()))
 }
 
-func (p *printer) heading(name, description string, c color, n int) {
+// problem writes one problem: its title, the request that shows it, what was expected and returned, and the commands.
+func (p *printer) problem(problem overview.Problem) {
+	c := red
+	if problem.Known || !problem.Owner.Decides() {
+		c = yellow
+	}
+	heading := fmt.Sprintf("%d. %s  ", problem.Number, problem.Problem.Requirement)
+	p.wrap(p.paint(c+bold, safe.Line(heading)), "   ", p.paint(bold, safe.Line(problem.Title)))
 	p.line("")
-	p.line("%s %s", p.paint(c+bold, fmt.Sprintf("%s (%d):", name, n)), p.paint(dim, safe.Line(description)))
-}
-
-// list writes sentences below a heading with the count n.
-func (p *printer) list(name, description string, c color, n int, sentences []string) {
-	if n > 0 {
-		p.heading(name, description, c, n)
-	}
-	for _, s := range sentences {
-		p.prose("  ", "      ", s)
-	}
-}
-
-// failures writes failed requirements. Those that another failure explains are one line each.
-func (p *printer) failures(s overview.Section, c color) {
-	shown := 0
-	for i, q := range s.Requirements {
-		findings := p.Findings[q.ID]
-		if s.Explained[q.ID] {
-			if len(findings) > 0 {
-				p.field("", q.ID+": "+safe.Ellipsis(findings[0].Observation(), 200))
-			}
-			continue
+	p.evidence(problem)
+	p.line("")
+	p.field("Rule", fmt.Sprintf("%s: %s (%s)", problem.Level, problem.Owner.Title, reports.SectionText(problem.Owner.Section)))
+	for i, also := range problem.Also {
+		if i == maxAlso {
+			p.field("", fmt.Sprintf("and %d more%s", len(problem.Also)-i, p.more()))
+			break
 		}
-		p.line("")
-		shown++
-		if shown > maxFailures {
-			p.line("  … and %d more: %s%s", len(s.Requirements)-i, safe.Line(overview.Names(s.Requirements[i:])), p.more())
+		p.field("Also", also)
+	}
+	if len(problem.Breaks) > 0 {
+		p.field("Breaks", overview.Some(problem.Breaks, 10)+" too")
+	}
+	if problem.Known {
+		p.field("Baseline", problem.Owner.Known.String())
+	}
+	if f := problem.First(); f != nil {
+		p.field("Hint", f.Hint)
+		p.verbatim("Try", p.Result.Run.ReplayCommand(problem.Problem.Requirement), "")
+		if p.opts.Out != "" {
+			p.verbatim("Script", script.Command(p.Result, f, p.opts.Out), "")
+		}
+	}
+	p.line("")
+}
+
+// evidence writes the request and the values of the finding that shows a problem.
+func (p *printer) evidence(problem overview.Problem) {
+	f := problem.First()
+	if f == nil {
+		p.prose(indent, indent, cmp.Or(problem.Owner.Reason, "no evidence was recorded"))
+		return
+	}
+	if problem.Request != "" {
+		p.prose(indent, indent, problem.Request)
+	}
+	p.colored("expected", problem.Expected, green)
+	got := problem.Got
+	if f.Judged == 2 && f.Seen == 1 {
+		got += " (in one of two attempts)"
+	}
+	p.colored("got", got, red)
+}
+
+// reasons writes the reasons why requirements were not tested, or could not be told.
+func (p *printer) reasons(name string, reasons []overview.Reason) {
+	for i, reason := range reasons {
+		if i == maxReasons {
+			p.line("%s: … %s%s", name, reports.Count(len(reasons)-i, "more reason"), p.more())
 			return
 		}
-		p.requirement(q, findings, c)
+		p.prose(p.paint(magenta, name)+": ", "  ", reason.String())
 	}
 }
 
-// Story returns the text of [Write] about a requirement that has not passed, with curl lines. If s is not nil, it contains
-// only the findings of that scenario.
+// Story returns what [Write] writes about the problem of a requirement that has not passed, or its reason, and curl lines.
+// If s is not nil, it contains only the findings of that scenario.
 func Story(o overview.Overview, q *reports.Requirement, s *reports.Scenario, opts Options) string {
-	p := &printer{opts: opts, Overview: o, curl: true}
+	p := &printer{opts: opts, Overview: o}
 	var findings []*reports.Finding
 	for _, f := range o.Findings[q.ID] {
 		if s == nil || f.Scenario == "" || f.Scenario == s.Key() {
 			findings = append(findings, f)
 		}
 	}
-	p.requirement(q, findings, "")
+	p.requirement(q, findings)
 	return p.b.String()
 }
 
-func (p *printer) requirement(q *reports.Requirement, findings []*reports.Finding, c color) {
-	p.line("  %s  %s %s", p.paint(c+bold, safe.Line(q.ID)), p.paint(bold, string(q.Level)),
-		p.paint(dim, "· "+safe.Line(reports.SectionText(q.Section))))
-	p.prose("  ", "  ", q.Title)
+// maxFindings is the maximum number of findings of a requirement in its story.
+const maxFindings = 5
+
+func (p *printer) requirement(q *reports.Requirement, findings []*reports.Finding) {
+	p.prose(q.ID+"  ", "  ", fmt.Sprintf("%s: %s (%s)", q.Level, q.Title, reports.SectionText(q.Section)))
 	if q.Quote != "" {
-		p.prose("  ", "  ", "the interface: "+q.Quote)
+		p.field("Interface", q.Quote)
+	}
+	problem := p.ProblemOf(q)
+	switch {
+	case problem == nil:
+	case problem.Owner == q:
+		p.field("Problem", fmt.Sprint(problem.Number))
+	default:
+		p.field("Problem", fmt.Sprintf("%d, broken by %s", problem.Number, problem.Owner.ID))
 	}
 	if len(findings) == 0 {
 		findings = []*reports.Finding{{Summary: cmp.Or(q.Reason, "no reason was recorded")}}
 	}
 	for i, f := range findings {
-		if i == 5 {
-			p.line("    … and %d more findings%s", len(findings)-i, p.more())
+		if i == maxFindings {
+			p.line("… and %s%s", reports.Count(len(findings)-i, "more finding"), p.more())
 			break
 		}
-		if i > 0 {
-			p.line("")
-		}
+		p.line("")
 		p.finding(q, f)
 	}
-	p.field("causes", p.Explanation(q))
 }
 
 func (p *printer) more() string {
@@ -170,82 +207,46 @@ func (p *printer) more() string {
 }
 
 func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
-	if s := q.ScenarioOf(f); s != nil {
-		p.line("    %s", p.paint(dim, safe.Line(s.Key()+"  "+s.Name)))
-	}
-	observation := f.Observation()
+	title := f.Summary
 	if f.Count > 1 {
-		observation += fmt.Sprintf(" (%d times)", f.Count)
+		title += fmt.Sprintf(" (%d times)", f.Count)
 	}
-	p.line("    %s %s", p.paint(red, "✗"), safe.Line(safe.Ellipsis(observation, 1000)))
-	p.field("seen", f.SeenText())
-	p.field("step", f.Step)
-	if !f.IsObservationComplete() {
-		p.verbatim("expected", f.Expected, green)
-		p.verbatim("actual", f.Actual, red)
+	p.prose(p.paint(red, "✗")+" ", "  ", title)
+	p.colored("expected", f.Expected, green)
+	p.colored("got", f.Actual, red)
+	p.field("Hint", f.Hint)
+	if s := q.ScenarioOf(f); s != nil {
+		p.field("Scenario", s.Key()+"  "+s.Name)
 	}
-	response := "the response of " + cmp.Or(f.Operation, "the target")
-	switch {
-	case f.Pointer != "":
-		p.field("where", f.Pointer+" in "+response)
-	case f.Operation != "":
-		p.field("where", response)
-	}
-	p.field("compared", f.Compared)
-	p.field("hint", f.Hint)
-	if p.curl {
-		p.verbatim("request", f.Curl, "")
-	}
-	p.verbatim("rule", "agentconform explain "+q.ID, "")
-	p.verbatim("replay", p.Result.Run.ReplayCommand(f), "")
+	p.field("Step", f.Step)
+	p.field("Seen", f.SeenText())
+	p.verbatim("Request", f.Curl, "")
+	p.verbatim("Try", p.Result.Run.ReplayCommand(f.ID), "")
 	if p.opts.Out != "" {
-		p.verbatim("script", script.Command(p.Result, f, p.opts.Out), "")
+		p.verbatim("Script", script.Command(p.Result, f, p.opts.Out), "")
 	}
 }
 
-// notJudged writes requirements that were not judged, grouped by cause.
-func (p *printer) notJudged(requirements []*reports.Requirement) {
-	for i, cause := range p.Causes(requirements) {
-		if i == maxFailures {
-			p.line("  … and more reasons%s", p.more())
-			return
-		}
-		p.prose("  ", "  ", cause.Reason)
-		if n := len(cause.Requirements); n > 5 {
-			p.prose("      ", "      ", reports.Count(n, "requirement")+": "+overview.Names(cause.Requirements))
-			continue
-		}
-		for _, q := range cause.Requirements {
-			p.line("      %s  %s %s", p.paint(magenta, safe.Line(q.ID)), q.Level, p.paint(dim, safe.Line(q.Title)))
-		}
-	}
-}
-
+// closing writes the numbers, the page and the next command.
 func (p *printer) closing() {
-	p.line("")
-	for _, row := range p.Closing(p.opts.Out) {
-		label, text := fmt.Sprintf("%-16s", row[0]), safe.Line(row[1])
-		if row[0] == "Remove it" || row[0] == "Reports" { // copied by users, so it is not wrapped
-			p.line("%s%s", label, text)
-		} else {
-			p.wrap(label, strings.Repeat(" ", len(label)), text)
+	r := p.Result
+	row := func(label, text string) {
+		if text != "" {
+			p.wrap(fmt.Sprintf("  %-9s  ", label), strings.Repeat(" ", 13), safe.Line(text))
 		}
 	}
-	p.line("%s", p.verdict())
+	row("Result", p.Counts().String())
+	row("Test run", reports.Joined(", ", reports.Count(r.Counts.Exchanges, "exchange"), reports.Duration(r.Run.DurationMS),
+		fmt.Sprintf("seed %d", r.Run.Seed), p.Waits()))
+	row("Claims", strings.Join(r.Target.Supports, ", "))
+	row("Suite", r.Suite.String())
+	if p.opts.Out != "" { // copied by users, so it is not wrapped, and neither is the next command
+		p.line("  %-9s  %s/index.html", "Report", safe.Line(p.opts.Out))
+	}
+	if label, text := p.NextStep(); text != "" {
+		p.line("  %-9s  %s", label, safe.Line(text))
+	}
 }
 
-// skippedScenarios groups the skipped scenarios of requirements that passed by cause. It contains each cause of a
-// requirement once.
-func skippedScenarios(o overview.Overview) []overview.Cause {
-	var all []*reports.Requirement
-	for _, q := range o.Classes[overview.Passed] {
-		named := map[reports.Skip]bool{}
-		for s := range reports.Each(q.Scenarios) {
-			if s.Verdict == reports.Skipped && s.Skip != nil && !named[*s.Skip] {
-				named[*s.Skip] = true
-				all = append(all, &reports.Requirement{ID: q.ID, Verdict: s.Verdict, Reason: s.Reason, Skip: s.Skip})
-			}
-		}
-	}
-	return o.Causes(all)
-}
+// indent is the indentation of the parts of a problem.
+var indent = strings.Repeat(" ", 5)

@@ -2,6 +2,7 @@ package console
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -23,8 +24,8 @@ const (
 
 // The values of a finding are aligned, so that they are easy to compare.
 const (
-	labelFormat = "    %-10s"
-	labelWidth  = 14
+	labelFormat = "     %-10s"
+	labelWidth  = 15
 )
 
 // printer collects the lines for a terminal.
@@ -32,7 +33,6 @@ type printer struct {
 	overview.Overview
 	b    strings.Builder
 	opts Options
-	curl bool // write curl lines
 }
 
 // line prints one line. The caller must have passed text of the target through package safe.
@@ -53,6 +53,22 @@ func (p *printer) label(name string) string { return p.paint(dim, fmt.Sprintf(la
 func (p *printer) field(label, text string) {
 	if text != "" {
 		p.wrap(p.label(label), strings.Repeat(" ", labelWidth), safe.Line(safe.Cut(text, 2000)))
+	}
+}
+
+// colored prints a label and a text of the target of several lines, in a color. Lines are wrapped.
+func (p *printer) colored(label, text string, c color) {
+	if text == "" {
+		return
+	}
+	lines := strings.Split(strings.TrimRight(safe.Terminal(safe.Cut(text, 4000)), "\n"), "\n")
+	for i, l := range lines {
+		if i == maxLines {
+			p.line("%s… %d more lines%s", p.label(""), len(lines)-i, p.more())
+			return
+		}
+		p.wrapColored(p.label(label), strings.Repeat(" ", labelWidth), l, c)
+		label = ""
 	}
 }
 
@@ -81,23 +97,30 @@ func (p *printer) prose(first, rest, text string) {
 }
 
 // wrap prints a wrapped text. The first line starts with first, the others with rest.
-func (p *printer) wrap(first, rest, text string) {
+func (p *printer) wrap(first, rest, text string) { p.wrapColored(first, rest, text, "") }
+
+func (p *printer) wrapColored(first, rest, text string, c color) {
 	if p.opts.Width <= 0 {
-		p.line("%s%s", first, text)
+		p.line("%s%s", first, p.paint(c, text))
 		return
 	}
-	room := max(p.opts.Width-utf8.RuneCountInString(rest), 20)
-	line, length := "", 0
+	room := max(p.opts.Width-visible(rest), 20)
+	line, length := "", visible(first)-visible(rest)
 	for _, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		if length > 0 && length+1+n > room {
-			p.line("%s%s", first, line)
+		n := visible(word)
+		if line != "" && length+1+n > room {
+			p.line("%s%s", first, p.paint(c, line))
 			first, line, length = rest, "", 0
 		}
-		if length > 0 {
+		if line != "" {
 			line, length = line+" ", length+1
 		}
 		line, length = line+word, length+n
 	}
-	p.line("%s%s", first, line)
+	p.line("%s%s", first, p.paint(c, line))
 }
+
+// visible returns the number of characters of a text, without terminal attributes.
+func visible(s string) int { return utf8.RuneCountInString(attributes.ReplaceAllString(s, "")) }
+
+var attributes = regexp.MustCompile("\x1b\\[[0-9;]*m")

@@ -109,7 +109,7 @@ func stepsOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) [
 func outcomeOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) object {
 	class, message := o.OutcomeOf(q, s)
 	switch class {
-	case overview.Passed, overview.NotJudged:
+	case overview.Passed, overview.NotTested:
 		return object{"status": "skipped"}
 	case overview.Failed:
 		return object{"status": "failed", "error_message": message + "\n" + console.Story(o, q, s, console.Options{})}

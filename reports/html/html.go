@@ -39,7 +39,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 		"beyond": func(n, limit int) int { return max(n-limit, 0) }, "byKind": overview.CountByKind,
 		"duration": reports.Duration, "ellipsis": safe.Ellipsis, "join": strings.Join, "known": (*reports.Known).String,
 		"long": isLong, "levels": func() []reports.Level { return reports.Levels }, "rule": reports.RuleURL,
-		"seen": (*reports.Finding).SeenText, "shortID": shortID, "where": reports.SectionText,
+		"seen": (*reports.Finding).SeenText, "slug": func(c overview.Class) string { return reports.Slug(string(c)) }, "shortID": shortID, "where": reports.SectionText,
 	}).ParseFS(templates, "templates/*.gohtml"))
 })
 
@@ -114,22 +114,4 @@ func ownAssets() assets {
 func hash(source string) string {
 	sum := sha256.Sum256([]byte(source))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}
-
-// Todo returns the causes that keep the target from being conformant, failures first.
-func (p *page) Todo() []overview.Cause {
-	var all []*reports.Requirement
-	for _, s := range p.Problems() {
-		for _, q := range s.Requirements {
-			if s.Class != overview.Known && q.Decides() {
-				all = append(all, q)
-			}
-		}
-	}
-	for _, q := range reports.BrokenClaims(p.Result) {
-		if !slices.Contains(all, q) {
-			all = append(all, q)
-		}
-	}
-	return p.Causes(all)
 }

@@ -31,8 +31,8 @@ type requirement struct {
 	Label     string // text for the verdict
 	Open      bool
 	Warning   bool
-	Beneath   bool   // a failure above explains this one
-	Explained string // explanation of a failure
+	Problem   int  // number of its problem, or 0
+	Beneath   bool // a failure above explains this one
 	Findings  []finding
 	MoreFound int   // number of findings that are not shown
 	Rule      *rule // set in the page of the specification
@@ -51,21 +51,27 @@ func partName(profile string) string {
 	return partNames[2]
 }
 
-// parts returns the problems, the most important first, and then the other requirements by part of the interface.
+// parts returns the requirements that failed in the order of the problems, and then the other requirements by part of the
+// interface.
 func (p *page) parts() []*part {
 	var parts []*part
 	above := map[*reports.Requirement]bool{}
-	for _, s := range p.Problems() {
-		one := &part{Class: "on-" + reports.Slug(s.Title),
-			Name: fmt.Sprintf("%s (%d): %s", s.Label(), len(s.Requirements), s.Description)}
-		for _, q := range s.Requirements {
+	problems := &part{Class: "on-failed", Name: fmt.Sprintf("Problems (%d)", len(p.Problems))}
+	for _, problem := range p.Problems {
+		for i, id := range append([]string{problem.Owner.ID}, problem.Breaks...) {
+			q := p.Result.Requirement(id)
+			if q == nil || above[q] {
+				continue
+			}
 			above[q] = true
 			v := p.requirement(q)
-			v.Warning, v.Beneath = s.Class == overview.Warning, s.Explained[q.ID]
-			v.Open = s.Class == overview.Failed && len(s.Requirements) <= 3 // a long list is closed
-			one.add(v)
+			v.Problem, v.Warning, v.Beneath = problem.Number, !q.Decides(), i > 0
+			v.Open = i == 0 && problem.Number == 1
+			problems.add(v)
 		}
-		parts = append(parts, one)
+	}
+	if len(above) > 0 {
+		parts = append(parts, problems)
 	}
 	for _, name := range partNames {
 		one := &part{Name: name, Slug: reports.Slug(name)}
@@ -102,29 +108,25 @@ func (one *part) add(q requirement) {
 const maxFindings = 20
 
 func (p *page) requirement(q *reports.Requirement) requirement {
-	v := requirement{Requirement: q, Part: reports.Slug(partName(q.Profile)), Label: p.Label(q),
-		Explained: p.Explanation(q)}
+	v := requirement{Requirement: q, Part: reports.Slug(partName(q.Profile)), Label: p.Label(q)}
 	found := p.Overview.Findings[q.ID]
 	v.MoreFound = max(len(found)-maxFindings, 0)
 	for _, f := range found[:len(found)-v.MoreFound] {
 		v.Findings = append(v.Findings, finding{
-			Finding: f, Compare: compare(f.Expected, f.Actual), Replay: p.Result.Run.ReplayCommand(f), Script: scripts.Path(p.Result, f),
+			Finding: f, Compare: compare(f.Expected, f.Actual), Replay: p.Result.Run.ReplayCommand(f.ID), Script: scripts.Path(p.Result, f),
 			Scenario: q.ScenarioOf(f), Chain: p.chain(f),
 		})
 	}
 	return v
 }
 
-// Label returns the text for the verdict of a requirement.
+// Label returns the word for the verdict of a requirement.
 func (p *page) Label(q *reports.Requirement) string {
-	class := p.ClassOf(q)
-	switch class {
-	case overview.NotRun:
-		return string(class)
-	case overview.Known, overview.Warning:
-		return string(class) + ": " + string(q.Verdict)
+	word := string(overview.Word(q.Verdict))
+	if class := p.ClassOf(q); class == overview.Known || class == overview.Warning {
+		return string(class) + ": " + word
 	}
-	return string(q.Verdict)
+	return word
 }
 
 // finding is a finding with the exchanges that led to it.

@@ -20,13 +20,13 @@ import (
 //
 // The document has failures or errors if and only if the exit code is not 0:
 //   - a failed MUST is a failure;
-//   - a blocked or inconclusive MUST is an error;
-//   - a skipped scenario is skipped;
-//   - a failed, blocked or inconclusive SHOULD or MAY is skipped, with a message that starts with "warning:"
-//     (with --strict or --fail-on it may count as a MUST);
+//   - a MUST for which the test run could not tell is an error;
+//   - a scenario that was not tested is skipped;
+//   - a SHOULD or MAY that did not pass is skipped, with a message that starts with "warning:" (with --strict or --fail-on
+//     it may count as a MUST);
 //   - a known failure is skipped, with a message that starts with "known failure:";
 //   - an entry of the baseline that is stale, expired or unmatched is a failure of the suite "baseline";
-//   - if the exit code has another reason, for example that no requirement was judged, there is a testcase "verdict" with an
+//   - if the exit code has another reason, for example that no requirement was tested, there is a testcase "verdict" with an
 //     error.
 func Write(w io.Writer, r *reports.Result) error {
 	var b strings.Builder
@@ -97,7 +97,7 @@ func testcaseOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario
 	class, message := o.OutcomeOf(q, s)
 	switch class {
 	case overview.Passed:
-	case overview.NotJudged, overview.Known:
+	case overview.NotTested, overview.Known:
 		t.Skipped = outcome(message, "", "")
 	case overview.Warning:
 		t.Skipped = outcome(message, "", console.Story(o, q, s, console.Options{}))

@@ -4,7 +4,6 @@ package markdown
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -16,27 +15,14 @@ import (
 // maxMarkdown is the length after which details are omitted. CI systems show at most 1 MiB for all steps together.
 const maxMarkdown = 200 << 10
 
-// maxFindings is the maximum number of findings of a requirement.
-const maxFindings = 3
+// maxReasons is the maximum number of reasons in a list.
+const maxReasons = 50
 
-// Write writes the summary of r, failures first. Errors are those of w.
+// Write writes the summary of r, problems first. Errors are those of w.
 func Write(w io.Writer, r *reports.Result) error {
 	m := &markdown{Overview: overview.Of(r)}
 	m.opening()
-	for _, s := range m.Problems() {
-		m.printf("### %s (%d)\n\n", s.Title, len(s.Requirements))
-		switch s.Class {
-		case overview.Failed, overview.Warning:
-			m.failures(s)
-		case overview.Known:
-			for _, q := range s.Requirements {
-				m.printf("- %s %s: %s\n", safe.MarkdownCode(q.ID), q.Verdict, safe.Prose(q.Known.String(), 500))
-			}
-			m.printf("\n")
-		default:
-			m.causes(s.Requirements)
-		}
-	}
+	m.problems()
 	if r.Baseline != nil && len(r.Baseline.Problems()) > 0 {
 		m.printf("### Baseline: entries that fail the test run\n\n")
 		for _, s := range r.Baseline.Problems() {
@@ -46,13 +32,14 @@ func Write(w io.Writer, r *reports.Result) error {
 		}
 		m.printf("\n")
 	}
-	if skipped := m.Skipped(); len(skipped) > 0 {
-		m.printf("### Skipped (%d)\n\n", len(skipped))
-		m.causes(skipped)
-	}
+	m.reasons("Could not tell", m.CouldNotTell())
+	m.reasons("Not tested", m.NotTested())
 	m.printf("| | |\n|---|---|\n")
 	for _, row := range m.Closing(r.Run.Flag("--out")) {
 		m.printf("| %s | %s |\n", row[0], safe.Prose(row[1], 1000))
+	}
+	if label, text := m.NextStep(); text != "" {
+		m.printf("| %s | %s |\n", label, safe.MarkdownCode(safe.Line(text)))
 	}
 	_, err := io.WriteString(w, m.b.String())
 	return err
@@ -82,74 +69,64 @@ func (m *markdown) opening() {
 	m.printf("Target: %s\n\n", safe.MarkdownCode(safe.Ellipsis(m.Subject(), 300)))
 }
 
-func (m *markdown) failures(s overview.Section) {
-	m.printf("| Requirement | Level | Finding | Expected | Actual |\n|---|---|---|---|---|\n")
-	row := func(q *reports.Requirement, text, expected, actual string) {
-		m.printf("| %s | %s | %s | %s | %s |\n", linked(q.ID), q.Level, safe.Prose(text, 300), cell(expected), cell(actual))
-	}
-	for i, q := range s.Requirements {
-		findings := m.Findings[q.ID]
-		switch {
-		case m.full():
-			m.printf("| … | | and %d more: see the other reports | | |\n\n", len(s.Requirements)-i)
-			return
-		case s.Explained[q.ID]:
-			row(q, m.Explanation(q), "", "")
-			continue
-		case len(findings) == 0:
-			row(q, q.Reason, "", "")
-		}
-		for _, f := range findings[:min(len(findings), maxFindings)] {
-			row(q, f.Observation(), f.Expected, f.Actual)
-		}
-		if more := len(findings) - maxFindings; more > 0 {
-			row(q, fmt.Sprintf("and %d more", more), "", "")
-		}
-	}
-	m.printf("\n")
-	m.reproducers(s.Requirements)
-}
-
-// reproducers writes the commands in a closed section, because they are long and few readers need them.
-func (m *markdown) reproducers(failed []*reports.Requirement) {
-	if !slices.ContainsFunc(failed, func(q *reports.Requirement) bool { return len(m.Findings[q.ID]) > 0 }) {
+// problems writes the problems as a table, and then the commands that reproduce them in a closed section, because they
+// are long.
+func (m *markdown) problems() {
+	if len(m.Problems) == 0 {
 		return
 	}
-	m.printf("<details><summary>Commands that reproduce the findings</summary>\n\n")
-	for _, q := range failed {
-		findings := m.Findings[q.ID]
-		for _, f := range findings[:min(len(findings), maxFindings)] {
-			if f.Curl == "" || m.full() {
-				break
-			}
-			m.printf("**%s** — %s\n\n", safe.Prose(q.ID, 100), safe.Prose(q.Title, 300))
-			if q.Quote != "" {
-				m.printf("> %s\n\n", safe.Prose(q.Quote, 400))
-			}
-			if f.Step != "" {
-				m.printf("Failed at: %s\n\n", safe.Prose(f.Step, 300))
-			}
-			run := &m.Result.Run
-			var lines []string
-			for _, command := range []string{run.ReplayCommand(f), f.Curl, script.Command(m.Result, f, run.Out())} {
-				if command != "" {
-					lines = append(lines, safe.Line(safe.Cut(command, 2000)))
-				}
-			}
-			m.printf("%s\n", safe.MarkdownBlock("sh", strings.Join(lines, "\n")))
+	m.printf("### Problems (%d)\n\n", len(m.Problems))
+	m.printf("| | Problem | Request | Expected | Got |\n|---|---|---|---|---|\n")
+	for i, p := range m.Problems {
+		if m.full() {
+			m.printf("| … | and %d more: see the other reports | | | |\n", len(m.Problems)-i)
+			break
+		}
+		title := fmt.Sprintf("%s<br>%s %s", safe.Prose(p.Title, 300), p.Level, linked(p.Problem.Requirement))
+		if len(p.Breaks) > 0 {
+			title += ", breaks " + safe.Prose(overview.Some(p.Breaks, 10), 300) + " too"
+		}
+		if p.Known {
+			title += ", in the baseline: " + safe.Prose(p.Owner.Known.String(), 300)
+		}
+		m.printf("| %d | %s | %s | %s | %s |\n", p.Number, title, cell(p.Request), safe.Prose(p.Expected, 200), safe.Prose(p.Got, 200))
+	}
+	m.printf("\n<details><summary>Commands that reproduce the problems</summary>\n\n")
+	for _, p := range m.Problems {
+		if f := p.First(); f != nil && f.Curl != "" && !m.full() {
+			m.reproducer(p, f)
 		}
 	}
 	m.printf("</details>\n\n")
 }
 
-// causes lists requirements that were not judged, grouped by cause.
-func (m *markdown) causes(requirements []*reports.Requirement) {
-	for _, c := range m.Causes(requirements) {
-		if m.full() {
+func (m *markdown) reproducer(p overview.Problem, f *reports.Finding) {
+	m.printf("**%d. %s** — %s\n\n", p.Number, safe.Prose(p.Title, 300), safe.Prose(p.Owner.Title, 300))
+	if p.Owner.Quote != "" {
+		m.printf("> %s\n\n", safe.Prose(p.Owner.Quote, 400))
+	}
+	run := &m.Result.Run
+	var lines []string
+	for _, command := range []string{run.ReplayCommand(p.Problem.Requirement), f.Curl, script.Command(m.Result, f, run.Out())} {
+		if command != "" {
+			lines = append(lines, safe.Line(safe.Cut(command, 2000)))
+		}
+	}
+	m.printf("%s\n", safe.MarkdownBlock("sh", strings.Join(lines, "\n")))
+}
+
+// reasons lists the reasons why requirements were not tested, or could not be told.
+func (m *markdown) reasons(title string, reasons []overview.Reason) {
+	if len(reasons) == 0 {
+		return
+	}
+	m.printf("### %s\n\n", title)
+	for i, reason := range reasons {
+		if i == maxReasons || m.full() {
 			m.printf("- … and more\n")
 			break
 		}
-		m.printf("- %s: %s\n", safe.Prose(c.Reason, 500), safe.Prose(overview.Names(c.Requirements), 1000))
+		m.printf("- %s\n", safe.Prose(reason.String(), 1000))
 	}
 	m.printf("\n")
 }

@@ -36,7 +36,7 @@ func checkMarkdown(t *testing.T, doc []byte) {
 			continue
 		}
 		line = toRules.ReplaceAllString(line, "")
-		prose := strings.NewReplacer("<details>", "", "</details>", "", "<summary>", "", "</summary>", "").Replace(withoutCode(line))
+		prose := strings.NewReplacer("<br>", "", "<details>", "", "</details>", "", "<summary>", "", "</summary>", "").Replace(withoutCode(line))
 		for i, c := range prose {
 			if strings.ContainsRune("<[`", c) {
 				assert.True(t, i > 0 && prose[i-1] == '\\', "unescaped %q in %.200q", c, line)

@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,54 +18,60 @@ const (
 // FirstLine returns the verdict and the headline.
 func (o Overview) FirstLine() string { return o.Display().String() + ": " + o.Headline() }
 
-// Headline summarizes the result after the verdict: the reason for an early end, the numbers, the first cause,
-// warnings, and the next key to set.
+// Headline summarizes the result after the verdict: the reason for an early end, the numbers, what is wrong with the
+// target as a whole or else why most requirements could not be told, and broken claims.
 //
-//	2 causes, 8 of 82 MUSTs failed; first CP-LIST-4: expected 20 of the 23 revisions, got 10; 1 SHOULD failed
+//	2 problems, 8 of 82 MUSTs failed (120 of 140 requirements passed)
 func (o Overview) Headline() string {
 	r, stopped, required := o.Result, "", ""
 	if r.Run.Stopped != "" {
 		stopped = "stopped by " + r.Run.Stopped
 	}
 	if r.Run.Whole && r.Verdict == reports.Incomplete && r.UnjudgedCount() > 0 {
-		required = fmt.Sprintf("--require-whole: %s not judged", reports.Count(r.UnjudgedCount(), "requirement"))
+		required = fmt.Sprintf("--require-whole: %s not tested", reports.Count(r.UnjudgedCount(), "requirement"))
 	}
-	return reports.Joined("; ", stopped, o.numbers(), o.firstCause(), required, o.BrokenClaims(), o.Unclaimed(), o.warnings(),
-		o.nextKey())
+	return reports.Joined("; ", stopped, o.numbers(), o.reasonOfAll(), required, o.BrokenClaims(), o.Unclaimed())
 }
 
-// numbers counts the requirements that decide the verdict.
+// numbers counts the problems and the requirements that decide the verdict.
 func (o Overview) numbers() string {
 	r := o.Result
-	failed, passed := o.deciding[reports.Failed], len(o.deciding[reports.Passed])
-	open := len(o.deciding[reports.Blocked]) + len(o.deciding[reports.Inconclusive])
-	notApplicable := count(o.Classes[NotApplicable], (*reports.Requirement).Decides)
-	judged := passed + len(failed)
-	partial := r.UnjudgedCount() > 0 && !o.AgentOnly()
-	all := reports.Count(judged+open+notApplicable, r.Deciding())
-	switch {
-	case r.Verdict == reports.NonConformant:
-		text := fmt.Sprintf("%d of %s failed", len(failed), all) + inBaseline(failed)
-		causes := count(failed, func(q *reports.Requirement) bool { return len(q.ExplainedBy) == 0 })
-		if 0 < causes && causes < len(failed) {
-			return reports.Count(causes, "cause") + ", " + text
-		}
-		return text
-	case judged == 0 && o.Judged > 0:
-		return "no MUST was judged, only " + reports.Count(o.Judged, "requirement") + " of another level"
-	case judged == 0:
-		return "no requirement was judged"
-	case partial && (r.Verdict == reports.Conformant || open == 0):
-		return fmt.Sprintf("%d of %s judged, no MUST failed", o.Judged, reports.Count(r.Catalogue(), "requirement"))
+	failed, open := len(o.deciding[Failed]), len(o.deciding[CouldNotTell])
+	passed := len(o.deciding[Passed])
+	tested := passed + failed
+	all := reports.Count(tested+open, r.Deciding())
+	problems, warnings, text := "", "", ""
+	if n := len(o.Problems); n > 0 {
+		problems = reports.Count(n, "problem")
 	}
-	text := fmt.Sprintf("%d of %s passed", passed, all)
-	if notApplicable > 0 {
-		text += fmt.Sprintf(", %d not applicable", notApplicable)
+	if n := len(o.Classes[Warning]); n > 0 {
+		warnings = ByLevel(o.Classes[Warning]) + " failed"
+	}
+	partial := r.UnjudgedCount() > 0 && !o.AgentOnly()
+	switch {
+	case failed > 0:
+		text = fmt.Sprintf("%d of %s failed", failed, all) + inBaseline(o.deciding[Failed])
+	case tested == 0 && o.Tested > 0:
+		return reports.Joined(", ", problems, "no MUST was tested, only "+reports.Count(o.Tested, "requirement")+" of another level")
+	case tested == 0:
+		return "no requirement was tested"
+	case partial && open == 0:
+		text = fmt.Sprintf("%d of %s tested, no MUST failed", o.Tested, reports.Count(r.Catalogue(), "requirement"))
+		return reports.Joined(", ", problems, text, warnings)
+	case open == 0 && tested > 1:
+		text = fmt.Sprintf("all %s passed", all)
+	default:
+		text = fmt.Sprintf("%d of %s passed", passed, all)
 	}
 	if open > 0 {
-		text += fmt.Sprintf(", %d could not be judged", open)
+		text += fmt.Sprintf(", %d could not tell", open)
 	}
-	return text
+	total := fmt.Sprintf(" (%d of %s passed)", len(o.Classes[Passed]), reports.Count(r.Catalogue(), "requirement"))
+	return reports.Joined(", ", problems, text, warnings) + total
+}
+
+func isInapplicable(q *reports.Requirement) bool {
+	return q.Skip != nil && q.Skip.Kind == reports.NotApplicable
 }
 
 func count(all []*reports.Requirement, match func(*reports.Requirement) bool) (n int) {
@@ -78,73 +83,45 @@ func count(all []*reports.Requirement, match func(*reports.Requirement) bool) (n
 	return n
 }
 
-// inBaseline counts the known failures: " (2 in the baseline)". It is empty if there are none.
+// inBaseline counts the known failures: ", 2 in the baseline". It is empty if there are none.
 func inBaseline(all []*reports.Requirement) string {
 	if n := count(all, func(q *reports.Requirement) bool { return q.Known != nil }); n > 0 {
-		return fmt.Sprintf(" (%d in the baseline)", n)
+		return fmt.Sprintf(", %d in the baseline", n)
 	}
 	return ""
 }
 
-// firstCause returns the headline of the result, or the most severe failure, or the most frequent reason why
-// requirements were not judged. The headline is about the target as a whole: if its address is wrong, no single failure
-// matters.
-func (o Overview) firstCause() string {
+// reasonOfAll returns the headline of the result, which is about the target as a whole: if its address is wrong, no
+// single failure matters. If nothing failed, it returns the reason for which most requirements could not be told.
+func (o Overview) reasonOfAll() string {
 	if o.Result.Headline != "" {
 		return safe.Ellipsis(strings.TrimSuffix(o.Result.Headline, "."), maxHeadline)
 	}
-	if len(o.Classes[Failed]) > 0 {
-		ordered, explained := o.orderByCause(o.Classes[Failed])
-		var causes []*reports.Requirement
-		for _, q := range ordered {
-			if !explained[q.ID] {
-				causes = append(causes, q)
-			}
-		}
-		return o.mostSevere(causes)
-	}
-	open := o.Causes(slices.Concat(o.Classes[Blocked], o.Classes[Inconclusive]))
-	if len(open) == 0 {
+	open := o.CouldNotTell()
+	if len(o.Problems) > 0 || len(open) == 0 {
 		return ""
 	}
-	return Some(ids(open[0].Requirements), 1) + ": " + open[0].Reason
+	return Some(ids(open[0].Requirements), 1) + ": " + open[0].Text
 }
 
-// mostSevere describes the most severe failure.
-func (o Overview) mostSevere(failed []*reports.Requirement) string {
-	q := slices.MinFunc(failed, func(a, b *reports.Requirement) int {
-		return cmp.Compare(reports.SubjectRank(a.Subject), reports.SubjectRank(b.Subject))
-	})
-	return "first " + q.ID + ": " + o.describe(q)
-}
-
-// warnings counts the failures that do not decide the verdict:
-//
-//	1 SHOULD failed, first CP-REV-3: expected 4xx, got 200
-func (o Overview) warnings() string {
-	failed := o.Classes[Warning]
-	switch {
-	case len(failed) == 0:
-		return ""
-	case len(o.Classes[Failed]) > 0:
-		return ByLevel(failed) + " failed"
-	}
-	return ByLevel(failed) + " failed, " + o.mostSevere(failed)
-}
-
-// nextKey names the key of the configuration with which most of the remaining requirements would be judged.
-func (o Overview) nextKey() string {
+// NextStep returns a label and the one next command or change for the reader. Both may be empty.
+func (o Overview) NextStep() (label, text string) {
 	r := o.Result
-	if r.Scope != reports.ScopePart || o.AgentOnly() || len(r.Unseen) > 0 { // a key cannot help if no request was successful
-		return ""
-	}
-	for _, c := range o.NotJudgedCauses() {
-		s := c.Requirements[0].Skip
-		if s.Kind == reports.NotConfigured && s.Key != "" && s.Key != "target" {
-			return fmt.Sprintf("set %s to judge %d more", s.Key, len(c.Requirements))
+	for _, p := range o.Problems {
+		if p.First() != nil && !p.Known {
+			return "Fix first", r.Run.ReplayCommand(p.Problem.Requirement)
 		}
 	}
-	return ""
+	if r.Scope != reports.ScopePart || o.AgentOnly() || len(r.Unseen) > 0 { // a key cannot help if no request was successful
+		return "", ""
+	}
+	for _, reason := range o.NotTested() {
+		s := reason.Requirements[0].Skip
+		if s.Kind == reports.NotConfigured && s.Key != "" && s.Key != "target" {
+			return "Next", fmt.Sprintf("set %s: %s more", s.Key, reports.Count(len(reason.Requirements), "requirement"))
+		}
+	}
+	return "", ""
 }
 
 // Allowed is the tone of a verdict other than conformant with which the test run passes because of the baseline.
@@ -198,7 +175,7 @@ func (o Overview) Display() Display {
 	case outdated != "":
 		s.Tone, s.Exit, s.Baseline = reports.NonConformant, 1, " (in the baseline "+outdated+"; exit 1)"
 	case r.Verdict == reports.NonConformant && withoutKnown == reports.Incomplete:
-		s.Exit, s.Baseline = 3, " (all failures are in the baseline; other MUSTs could not be judged, exit 3)"
+		s.Exit, s.Baseline = 3, " (all failures are in the baseline; other MUSTs could not be told, exit 3)"
 	}
 	return s
 }

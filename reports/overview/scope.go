@@ -1,8 +1,6 @@
 package overview
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -41,11 +39,20 @@ func (o Overview) AgentOnly() bool {
 // Unclaimed counts the requirements that the target does not claim: "12 MUSTs, 2 SHOULDs not claimed". It is empty if
 // there are none or if only an agent server was judged.
 func (o Overview) Unclaimed() string {
-	if len(o.Classes[NotClaimed]) == 0 || o.AgentOnly() {
+	var all []*reports.Requirement
+	for q := range reports.Each(o.Result.Requirements) {
+		if q.Skip != nil && q.Skip.Kind == reports.NotClaimed {
+			all = append(all, q)
+		}
+	}
+	if len(all) == 0 || o.AgentOnly() {
 		return ""
 	}
-	return ByLevel(o.Classes[NotClaimed]) + " not claimed"
+	return ByLevel(all) + " not claimed"
 }
+
+// Inapplicable returns the number of requirements that do not apply to the target.
+func (o Overview) Inapplicable() int { return count(o.Classes[NotTested], isInapplicable) }
 
 // ByLevel counts requirements: "12 MUSTs, 2 SHOULDs, 1 MAY".
 func ByLevel(requirements []*reports.Requirement) string {
@@ -72,7 +79,7 @@ func countBy[K ~string, T any](kinds []K, items []T, kindOf func(T) K) string {
 func (o Overview) BrokenClaims() string {
 	var parts []string
 	for _, q := range reports.BrokenClaims(o.Result) {
-		reason := q.ID + " " + string(q.Verdict)
+		reason := q.ID + ": " + string(Word(q.Verdict))
 		if q.Skip != nil && q.Skip.Kind == reports.NotApplicable {
 			reason = q.ID + " does not apply here: remove " + q.Claimed + " from supports"
 		} else if q.Skip != nil {
@@ -86,33 +93,5 @@ func (o Overview) BrokenClaims() string {
 	if parts == nil {
 		return ""
 	}
-	return "claimed and not judged: " + Some(parts, 6)
-}
-
-// Remaining describes what the target needs to be conformant: "3 MUSTs with 2 causes", or "none".
-func (o Overview) Remaining() string {
-	r := o.Result
-	passed := len(o.deciding[reports.Passed]) > 0
-	notPassed := slices.Concat(o.deciding[reports.Failed], o.deciding[reports.Blocked], o.deciding[reports.Inconclusive])
-	claims := o.BrokenClaims()
-	text := ""
-	switch {
-	case len(notPassed) > 0:
-		text = reports.Count(len(notPassed), r.Deciding()) + inBaseline(notPassed)
-		causes := o.Causes(notPassed)
-		if len(causes) < len(notPassed) {
-			text += " with " + reports.Count(len(causes), "cause")
-		}
-	case passed && len(o.Classes[Warning]) > 0:
-		text = "all MUSTs pass, " + ByLevel(o.Classes[Warning]) + " not met"
-	case len(r.Unseen) > 0:
-		text = "no successful response of the " + strings.ReplaceAll(strings.Join(r.Unseen, " and the "), "-", " ")
-	case passed && claims == "":
-		text = "none"
-	}
-	notJudged := ""
-	if n := r.UnjudgedCount(); n > 0 {
-		notJudged = fmt.Sprintf("%d of %s not judged", n, reports.Count(r.Catalogue(), "requirement"))
-	}
-	return cmp.Or(reports.Joined("; ", text, claims, notJudged), "no MUST was judged")
+	return "claimed and not tested: " + Some(parts, 6)
 }

@@ -3,7 +3,6 @@ package overview
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -60,8 +59,8 @@ func (o Overview) Subject() string {
 	return safe.Ellipsis(cmp.Or(reports.Joined(" at ", name, address), "no target"), maxHeadline)
 }
 
-// Closing returns labels and texts for the end of a report: what remains, the counts, the versions and the cleanup. out
-// is the folder of the reports and may be empty.
+// Closing returns labels and texts for the end of a report: the counts, the versions and the cleanup. out is the folder
+// of the reports and may be empty.
 func (o Overview) Closing(out string) [][2]string {
 	r, explored, page := o.Result, "", ""
 	if n := r.Counts.Explored; n > 0 {
@@ -74,7 +73,6 @@ func (o Overview) Closing(out string) [][2]string {
 		fmt.Sprintf("seed %d", r.Run.Seed), explored, o.Waits())
 	cleanup := o.Cleanup(out)
 	rows := [][2]string{
-		{"Remaining", o.Remaining()},
 		{"Requirements", o.Counts().String()},
 		{"Claims", strings.Join(r.Target.Supports, ", ")},
 		{"Scenarios", o.Scenarios().String()},
@@ -96,11 +94,13 @@ func (o Overview) Closing(out string) [][2]string {
 
 // Facts returns labels and texts about the whole test run for formats without a summary of their own.
 func (o Overview) Facts() [][2]string {
-	facts := [][2]string{{"Verdict", o.Display().String()}, {"Scope", string(o.Result.Scope)}, {"Target", o.Subject()}}
+	facts := [][2]string{{"Verdict", o.Display().String()}, {"Summary", o.Headline()}, {"Scope", string(o.Result.Scope)}, {"Target", o.Subject()}}
 	facts = append(facts, o.Closing("")...)
-	for _, c := range slices.Concat(o.NotJudgedCauses(), o.NotApplicableCauses()) {
-		text := fmt.Sprintf("%s (%d): %s", c.Reason, len(c.Requirements), Some(ids(c.Requirements), len(c.Requirements)))
-		facts = append(facts, [2]string{"Not judged", text})
+	for _, reason := range o.CouldNotTell() {
+		facts = append(facts, [2]string{"Could not tell", reason.String()})
+	}
+	for _, reason := range o.NotTested() {
+		facts = append(facts, [2]string{"Not tested", reason.String()})
 	}
 	for _, note := range o.Notes() {
 		facts = append(facts, [2]string{"Note", note})

@@ -69,6 +69,7 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	reports.SetScope(res, absent(r.Catalogue, r.Select, res))
 	res.Unseen = r.unseen(res)
 	res.Verdict = reports.ConcludeRun(res)
+	reports.SetProblems(res)
 	res.Headline = r.headline(res, rejected)
 	if wrongWords != "" && res.Verdict != reports.NonConformant {
 		res.Verdict, res.Headline = reports.Incomplete, wrongWords

@@ -22,6 +22,7 @@ func Faulty() *reports.Result {
 	if err := json.Unmarshal([]byte(JSON), r); err != nil {
 		panic(err)
 	}
+	reports.SetProblems(r)
 	return r
 }
 
@@ -38,6 +39,7 @@ func Conformant() *reports.Result {
 	}
 	r.Verdict = reports.Conformant
 	reports.Tally(r)
+	reports.SetProblems(r)
 	reports.SetScope(r, nil)
 	return r
 }

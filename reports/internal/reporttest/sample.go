@@ -132,6 +132,7 @@ func sample(fromTarget func(text string) string) *reports.Result {
 	reports.SetScope(r, []reports.NotJudged{
 		{ID: "CP-LIST-20", Skip: reports.Skip{Kind: reports.OverBudget, Key: "max_revisions"}}})
 	reports.Tally(r)
+	reports.SetProblems(r)
 	r.Verdict = reports.ConcludeRun(r)
 	return r
 }

@@ -1,0 +1,155 @@
+package overview
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+// Reason is why requirements were not tested, or why the test run could not tell whether the target meets them.
+type Reason struct {
+	Text         string // for people
+	Help         string // what would help: "set users.1.token"; may be empty
+	Requirements []*reports.Requirement
+}
+
+// String returns the reason with the requirements and what would help: "CP-UPDATE-3, CP-UPDATE-4: needs ...; set ...".
+func (r Reason) String() string {
+	return reports.Joined("; ", Names(r.Requirements)+": "+r.Text, r.Help)
+}
+
+// NotTested groups the skipped and absent requirements by cause. The keys that add most requirements come first, then
+// the reasons for which there is no key. Absent requirements have no title.
+func (o Overview) NotTested() []Reason {
+	var all []*reports.Requirement
+	for _, n := range o.Result.NotJudged {
+		q := o.Result.Requirement(n.ID)
+		if q == nil || q.Skip == nil {
+			q = &reports.Requirement{ID: n.ID, Verdict: reports.Skipped, Skip: &n.Skip}
+		}
+		all = append(all, q)
+	}
+	reasons := o.grouped(all)
+	slices.SortStableFunc(reasons, func(a, b Reason) int {
+		return cmp.Or(strings.Compare(helpless(a), helpless(b)), len(b.Requirements)-len(a.Requirements))
+	})
+	return reasons
+}
+
+// helpless orders reasons without help after the others.
+func helpless(r Reason) string {
+	if r.Help == "" {
+		return "without help"
+	}
+	return ""
+}
+
+// CouldNotTell groups the requirements that are blocked or inconclusive by cause, the largest group first.
+func (o Overview) CouldNotTell() []Reason {
+	reasons := o.grouped(o.Classes[CouldNotTell])
+	slices.SortStableFunc(reasons, func(a, b Reason) int { return len(b.Requirements) - len(a.Requirements) })
+	return reasons
+}
+
+// grouped groups requirements by their typed causes, in their order. A requirement without a typed cause is a group of
+// its own.
+func (o Overview) grouped(requirements []*reports.Requirement) []Reason {
+	var reasons []Reason
+	known := map[string]int{} // index in reasons, by cause
+	for _, q := range requirements {
+		root := o.root(q)
+		key := causeKey(root)
+		at, found := known[key]
+		if !found {
+			at = len(reasons)
+			known[key] = at
+			reasons = append(reasons, o.reason(q, root))
+		}
+		reasons[at].Requirements = append(reasons[at].Requirements, q)
+	}
+	return reasons
+}
+
+// causeKey returns the same text for requirements with the same typed cause.
+func causeKey(q *reports.Requirement) string {
+	if q.Skip != nil {
+		return fmt.Sprint(*q.Skip)
+	}
+	if q.Verdict != reports.Failed && len(q.BlockedBy) > 0 {
+		return fmt.Sprint(q.Verdict, q.BlockedBy)
+	}
+	return q.ID
+}
+
+// root returns the requirement that blocks q as the only blocker, directly or through others. It returns q if there is
+// none.
+func (o Overview) root(q *reports.Requirement) *reports.Requirement {
+	for range o.Result.Requirements { // a result of another suite may have cycles
+		if q.Verdict == reports.Failed || len(q.BlockedBy) != 1 || q.BlockedBy[0].Kind != reports.ByRequirement {
+			return q
+		}
+		blocker := o.Result.Requirement(q.BlockedBy[0].Name)
+		if blocker == nil || !blocker.Verdict.Problem() {
+			return q
+		}
+		q = blocker
+	}
+	return q
+}
+
+// reason returns the reason for q, whose root is the cause.
+func (o Overview) reason(q, root *reports.Requirement) Reason {
+	if root.Verdict == reports.Failed {
+		p := o.ProblemOf(root)
+		if p == nil {
+			return Reason{Text: "depends on " + root.ID + ", which failed"}
+		}
+		return Reason{Text: fmt.Sprintf("depends on problem %d", p.Number)}
+	}
+	if root.Skip != nil {
+		return skipReason(root)
+	}
+	reason := Reason{Text: shortReason(root)}
+	for _, b := range root.BlockedBy {
+		if b.Kind == reports.ByKey {
+			reason.Help = "correct " + b.Name
+		}
+	}
+	return reason
+}
+
+func shortReason(q *reports.Requirement) string {
+	return safe.Ellipsis(strings.TrimSuffix(cmp.Or(q.Reason, q.Title, "no reason was recorded"), "."), maxCause)
+}
+
+// remedies are the verbs for the key of a skip.
+var remedies = map[reports.SkipKind]string{reports.NotConfigured: "set ", reports.OverBudget: "raise "}
+
+// skipTexts are the reasons of skips without a text of their own.
+var skipTexts = map[reports.SkipKind]string{
+	reports.NotApplicable: "does not apply to this target",
+	reports.NotConfigured: "not configured",
+	reports.NotSelected:   "not selected",
+	reports.NotClaimed:    "not claimed by the target",
+	reports.OverBudget:    "over budget",
+}
+
+// skipReason returns the reason of a skipped requirement.
+func skipReason(q *reports.Requirement) Reason {
+	s := *q.Skip
+	text := cmp.Or(skipTexts[s.Kind], "no reason was recorded")
+	verb := remedies[s.Kind]
+	switch {
+	case verb != "" && s.Key != "":
+		return Reason{Text: text, Help: verb + s.Key}
+	case s.Kind == reports.NotApplicable && q.Reason != "":
+		text = strings.TrimPrefix(shortReason(q), "not applicable: ")
+	case s.Key != "":
+		text += " (" + s.Key + ")"
+	}
+	return Reason{Text: text}
+}
