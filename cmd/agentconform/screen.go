@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
@@ -50,7 +51,7 @@ type screen struct {
 	began     time.Time
 	total     int
 	done      int
-	bad       int
+	failed    int                // number of requirements of which a scenario failed
 	exploring bool               // all scenarios have ended
 	waits     map[string]waiting // for scenarios, by requirement and name, and for revisions
 	shown     map[string]bool    // messages that are shown once: statuses of revisions, causes, requests to wait
@@ -135,16 +136,18 @@ func (s *screen) show(e target.Event) {
 	}
 }
 
+// showPlan shows the target and what the test run creates there.
 func (s *screen) showPlan(e target.Event) {
 	s.total = e.Total
-	creates := "its scenarios create up to " + reports.Count(e.Deployments, "deployment")
-	if e.Deployments == 0 {
-		creates = "creates no deployment"
+	creates := "creates no deployment"
+	if e.Deployments > 0 {
+		creates = "creates up to " + reports.Count(e.Deployments, "deployment") + " and removes them"
 	}
 	if s.bundled {
 		e.Name = "the bundled reference at " + e.Name
 	}
-	s.print("running %s against %s; %s; seed %d", reports.Count(e.Total, "scenario"), e.Name, creates, e.Seed)
+	s.print("Testing %s", e.Name)
+	s.print("  %s; %s; seed %d", reports.Count(e.Total, "scenario"), creates, e.Seed)
 }
 
 func (s *screen) showPoll(e target.Event) {
@@ -153,10 +156,11 @@ func (s *screen) showPoll(e target.Event) {
 		return
 	}
 	now := time.Now()
-	subject := fmt.Sprintf("revision %.8s, which is %s", e.Name, e.Text)
+	revision := safe.Ellipsis(safe.ShortIDs(e.Name), 40)
+	subject := fmt.Sprintf("revision %s, which is %s", revision, e.Text)
 	s.waits[e.Name] = waiting{subject, now.Add(-e.Elapsed), now.Add(e.Left)}
 	if e.Elapsed > 5*time.Second && s.isNew(e.Text+" "+e.Name) {
-		s.print("revision %.8s is %s after %s", e.Name, e.Text, e.Elapsed.Round(time.Second))
+		s.print("revision %s is %s after %s", revision, e.Text, e.Elapsed.Round(time.Second))
 	}
 }
 
@@ -177,27 +181,32 @@ func (s *screen) isNew(message string) bool {
 	return isNew
 }
 
-// showResult counts a scenario that has ended, and shows it if it has not passed, or with --verbose. If one cause keeps
-// several scenarios from being judged, only the first is shown.
+// showResult counts a scenario that has ended, and shows it if it is the first of its requirement or of its cause that has
+// not passed, or with --verbose.
 func (s *screen) showResult(e target.Event) {
 	s.done++
-	if e.Verdict.Problem() {
-		s.bad++
+	isFirst := false // of a failure, or of a cause that keeps scenarios from being judged
+	switch {
+	case e.Verdict == reports.Failed:
+		isFirst = s.isNew("failed " + e.Text)
+		if isFirst {
+			s.failed++
+		}
+	case e.Verdict.Problem():
+		isFirst = len(e.BlockedBy) == 0 || s.isNew(fmt.Sprint(e.Verdict, e.BlockedBy))
 	}
-	took, reason := "", ""
+	reason := ""
 	if e.Reason != "" {
 		reason = ": " + safe.Ellipsis(e.Reason, 200)
 	}
-	hasBegun := !slices.ContainsFunc(e.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
+	isRunning := !slices.ContainsFunc(e.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
+	word := overview.Word(e.Verdict)
 	switch {
-	case s.verbose && hasBegun:
-		took = fmt.Sprintf(" (%s)", e.Elapsed.Round(time.Millisecond))
-	case !e.Verdict.Problem():
-		return
-	case len(e.BlockedBy) > 0 && !s.isNew(fmt.Sprint(e.Verdict, e.BlockedBy)):
-		return
+	case s.verbose && isRunning:
+		s.print("[%d/%d] %s %s: %s (%s)%s", s.done, s.total, word, e.Text, e.Name, e.Elapsed.Round(time.Millisecond), reason)
+	case isFirst:
+		s.print("[%d/%d] %s %s%s", s.done, s.total, word, e.Text, reason)
 	}
-	s.print("[%d/%d] %s %s: %s%s%s", s.done, s.total, e.Verdict, e.Text, e.Name, took, reason)
 }
 
 // waitsFor describes what the test run waits for, and for how long at most if that is known: the revision with the
@@ -235,19 +244,40 @@ func (w waiting) isLonger(other waiting) bool {
 func (s *screen) showStatus() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	bad := ""
-	if s.bad > 0 {
-		bad = fmt.Sprintf(", %d not passed", s.bad)
-	}
 	now := time.Now()
-	took := now.Sub(s.began).Round(time.Second)
-	line := fmt.Sprintf("[%d/%d] %s%s: %s", s.done, s.total, took, bad, s.waitsFor(now))
+	took := now.Sub(s.began)
+	failed := ""
+	if s.failed > 0 {
+		failed = reports.Count(s.failed, "requirement") + " failed so far"
+	}
 	if !s.rewritten {
-		s.print("%s", line)
+		s.print("[%d/%d] %s", s.done, s.total, reports.Joined(", ", took.Round(time.Second).String(), failed, s.waitsFor(now)))
 		return
 	}
+	width := max(columns(s.out)-1, 20)
+	line := reports.Joined("  ", bar(s.done, s.total), fmt.Sprintf("%d of %d", s.done, s.total),
+		took.Round(time.Second).String(), remaining(took, s.done, s.total), failed, s.waitsFor(now))
 	s.clear()
-	fmt.Fprint(s.out, safe.Ellipsis(safe.Line(line), max(columns(s.out)-1, 20)))
+	fmt.Fprint(s.out, safe.Ellipsis(safe.Line(line), width))
+}
+
+// bar returns a progress bar of 20 characters.
+func bar(done, total int) string {
+	const width = 20
+	full := width
+	if total > 0 {
+		full = min(width*done/total, width)
+	}
+	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
+}
+
+// remaining estimates how long the other scenarios take: "about 12s left". It is empty until a tenth has ended.
+func remaining(took time.Duration, done, total int) string {
+	if done*10 < total || done >= total {
+		return ""
+	}
+	left := time.Duration(float64(took) * float64(total-done) / float64(done))
+	return fmt.Sprintf("about %s left", max(left.Round(time.Second), time.Second))
 }
 
 // print prints a line that remains.

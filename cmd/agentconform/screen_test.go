@@ -23,25 +23,41 @@ func testStatusLine(t *testing.T) {
 		event target.Event
 		line  string
 	}{
-		{30, target.Event{Kind: target.Planned, Name: "http://target.example", Total: 2}, "[0/2] 30s: waiting for the next responses"},
-		{30, target.Event{Kind: target.Started, Name: "A", Text: "CP-POLL-1"}, "[0/2] 30s: waiting for CP-POLL-1 A, for 0s"},
-		{60, target.Event{Kind: target.Started, Name: "B", Text: "AS-RUN-4"}, "[0/2] 1m0s: waiting for CP-POLL-1 A, for 30s"},
+		{30, target.Event{Kind: target.Planned, Name: "http://target.example", Total: 2}, "[0/2] 30s, waiting for the next responses"},
+		{30, target.Event{Kind: target.Started, Name: "A", Text: "CP-POLL-1"}, "[0/2] 30s, waiting for CP-POLL-1 A, for 0s"},
+		{60, target.Event{Kind: target.Started, Name: "B", Text: "AS-RUN-4"}, "[0/2] 1m0s, waiting for CP-POLL-1 A, for 30s"},
 		{90, target.Event{Kind: target.Polled, Name: "0123456789", Text: "BUILDING", Elapsed: 20 * time.Second, Left: 10 * time.Minute},
-			"[0/2] 1m30s: waiting for revision 01234567, which is BUILDING, for 20s; at most 10m0s more (timeouts.poll)"},
+			"[0/2] 1m30s, waiting for revision 0123456789, which is BUILDING, for 20s; at most 10m0s more (timeouts.poll)"},
 		{120, target.Event{Kind: target.Polled, Name: "abcdefghij", Text: "QUEUED", Left: time.Minute},
-			"[0/2] 2m0s: waiting for revision 01234567, which is BUILDING, for 50s; at most 9m30s more (timeouts.poll)"},
+			"[0/2] 2m0s, waiting for revision 0123456789, which is BUILDING, for 50s; at most 9m30s more (timeouts.poll)"},
 		{130, target.Event{Kind: target.Polled, Name: "0123456789", Text: "DEPLOYED", Over: true},
-			"[0/2] 2m10s: waiting for revision abcdefgh, which is QUEUED, for 10s; at most 50s more (timeouts.poll)"},
+			"[0/2] 2m10s, waiting for revision abcdefghij, which is QUEUED, for 10s; at most 50s more (timeouts.poll)"},
 		{180, target.Event{Kind: target.Ended, Name: "A", Text: "CP-POLL-1", Verdict: reports.Failed},
-			"[1/2] 3m0s, 1 not passed: waiting for AS-RUN-4 B, for 2m0s"}, // the poll was given up
+			"[1/2] 3m0s, 1 requirement failed so far, waiting for AS-RUN-4 B, for 2m0s"}, // the poll was given up
 		{200, target.Event{Kind: target.Ended, Name: "B", Text: "AS-RUN-4", Verdict: reports.Passed},
-			"[2/2] 3m20s, 1 not passed: removing what was created; at most 30s"},
+			"[2/2] 3m20s, 1 requirement failed so far, removing what was created; at most 30s"},
 	} {
 		time.Sleep(time.Until(s.began.Add(at.after * time.Second)))
 		s.show(at.event)
 		out.Reset()
 		s.showStatus()
 		assert.Equal(t, at.line, strings.TrimSpace(out.String()))
+	}
+}
+
+func TestProgress(t *testing.T) {
+	for _, tt := range []struct {
+		done, total int
+		bar, left   string
+	}{
+		{0, 0, "████████████████████", ""},
+		{1, 20, "█░░░░░░░░░░░░░░░░░░░", ""},
+		{5, 20, "█████░░░░░░░░░░░░░░░", "about 30s left"},
+		{19, 20, "███████████████████░", "about 1s left"},
+		{20, 20, "████████████████████", ""},
+	} {
+		assert.Equal(t, tt.bar, bar(tt.done, tt.total))
+		assert.Equal(t, tt.left, remaining(10*time.Second, tt.done, tt.total))
 	}
 }
 

@@ -18,7 +18,7 @@ type Options struct {
 	Color bool   // use colors
 	Width int    // column at which texts are wrapped; 0: they are not wrapped
 	Out   string // folder of the reports, named if a text is cut; may be empty
-	Quiet bool   // write only the verdict and the headline
+	Quiet bool   // write only the line with the verdict
 }
 
 // The maximum numbers of problems, of reasons in a list, and of lines about further inputs of a problem. The page has all.
@@ -36,7 +36,12 @@ func Write(w io.Writer, r *reports.Result, opts Options) error {
 	if !opts.Quiet {
 		p.details()
 	}
-	p.wrap("", "  ", p.verdict()+p.paint(bold, ": "+safe.Line(safe.Ellipsis(p.Headline(), 1000))))
+	headline := p.Headline()
+	if opts.Quiet && len(p.Problems) > 0 {
+		first := p.Problems[0]
+		headline += "; first " + first.Owner.ID + ": " + first.Title
+	}
+	p.wrap("", "  ", p.verdict()+p.paint(bold, ": "+safe.Line(safe.Ellipsis(headline, 1000))))
 	if !opts.Quiet {
 		p.closing()
 	}
@@ -236,8 +241,7 @@ func (p *printer) closing() {
 		}
 	}
 	row("Result", p.Counts().String())
-	row("Test run", reports.Joined(", ", reports.Count(r.Counts.Exchanges, "exchange"), reports.Duration(r.Run.DurationMS),
-		fmt.Sprintf("seed %d", r.Run.Seed), p.Waits()))
+	row("Test run", p.Stats())
 	row("Claims", strings.Join(r.Target.Supports, ", "))
 	row("Suite", r.Suite.String())
 	if p.opts.Out != "" { // copied by users, so it is not wrapped, and neither is the next command

@@ -22,7 +22,7 @@ func TestHeadline(t *testing.T) {
 	for want, r := range map[string]*reports.Result{
 		"no requirement was tested": {},
 		"2 problems, 2 of 2 MUSTs failed, 1 in the baseline (0 of 2 requirements passed)": {Requirements: []reports.Requirement{known, must(reports.Failed)}},
-		"1 problem, 1 of 1 MUST passed, 1 SHOULD failed (1 of 2 requirements passed)":      {Requirements: []reports.Requirement{must(reports.Passed), warned}},
+		"1 problem, 1 of 1 MUST passed, 1 SHOULD failed (1 of 2 requirements passed)":     {Requirements: []reports.Requirement{must(reports.Passed), warned}},
 		"1 of 2 MUSTs passed, 1 could not tell (1 of 2 requirements passed); A-2: no thread": {
 			Requirements: []reports.Requirement{must(reports.Passed), open}},
 		"10 of 12 requirements tested, no MUST failed; claimed and not tested: tenants (set other_tenant)": claimed,
@@ -42,16 +42,16 @@ func TestReasons(t *testing.T) {
 		blockers     map[string][]reports.Blocker
 		want         []string
 	}{
-		"blocked by a failure": {"B-1 x, A-1 failed", map[string][]reports.Blocker{"B-1": {by("A-1")}}, []string{"B-1: depends on problem 1"}},
+		"blocked by a failure": {"B-1 x, A-1 failed", map[string][]reports.Blocker{"B-1": {by("A-1")}}, []string{"B-1 (depends on problem 1)"}},
 		"blocked by two failures": {"A-1 failed, A-2 failed, B-1 x, B-2 y",
-			map[string][]reports.Blocker{"B-1": {by("A-1"), by("A-2")}, "B-2": {by("A-1"), by("A-2")}}, []string{"B-1, B-2: x"}},
+			map[string][]reports.Blocker{"B-1": {by("A-1"), by("A-2")}, "B-2": {by("A-1"), by("A-2")}}, []string{"B-1, B-2 (x)"}},
 		"one fixture": {"A-1 x, A-2 no deployment, A-3 another", map[string][]reports.Blocker{"A-2": {fixture("f")}, "A-3": {fixture("f")}},
-			[]string{"A-2, A-3: no deployment", "A-1: x"}},
-		"a key":                      {"A-1 refused", map[string][]reports.Blocker{"A-1": {{Kind: reports.ByKey, Name: "users.0.token"}}}, []string{"A-1: refused; correct users.0.token"}},
-		"the blocker has the reason": {"A-1 after it, B-1 y.", map[string][]reports.Blocker{"A-1": {by("B-1")}, "B-1": {fixture("g")}}, []string{"A-1, B-1: y"}},
-		"one address":                {"A-1 GET: refused, A-2 POST: refused", map[string][]reports.Blocker{"A-1": {target}, "A-2": {target}}, []string{"A-1, A-2: GET: refused"}},
-		"only texts":                 {"A-1 refused, A-2 refused", nil, []string{"A-1: refused", "A-2: refused"}},
-		"no reason":                  {"A-1 ", nil, []string{"A-1: no reason was recorded"}},
+			[]string{"A-2, A-3 (no deployment)", "A-1 (x)"}},
+		"a key":                      {"A-1 refused", map[string][]reports.Blocker{"A-1": {{Kind: reports.ByKey, Name: "users.0.token"}}}, []string{"A-1 (refused: correct users.0.token)"}},
+		"the blocker has the reason": {"A-1 after it, B-1 y.", map[string][]reports.Blocker{"A-1": {by("B-1")}, "B-1": {fixture("g")}}, []string{"A-1, B-1 (y)"}},
+		"one address":                {"A-1 GET: refused, A-2 POST: refused", map[string][]reports.Blocker{"A-1": {target}, "A-2": {target}}, []string{"A-1, A-2 (GET: refused)"}},
+		"only texts":                 {"A-1 refused, A-2 refused", nil, []string{"A-1 (refused)", "A-2 (refused)"}},
+		"no reason":                  {"A-1 ", nil, []string{"A-1 (no reason was recorded)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &reports.Result{}
@@ -85,6 +85,6 @@ func TestNotTested(t *testing.T) {
 	for _, reason := range o.NotTested() {
 		got = append(got, reason.String())
 	}
-	assert.Equal(t, []string{"A-2, A-3: over budget; raise max", "A-1: not configured; set k",
-		"A-4: does not apply to this target (n)", "A-5: no reason was recorded"}, got)
+	assert.Equal(t, []string{"A-2, A-3 (over budget: raise max)", "A-1 (not configured: set k)",
+		"A-4 (does not apply to this target: n)", "A-5 (no reason was recorded)"}, got)
 }

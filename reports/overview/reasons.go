@@ -17,10 +17,11 @@ type Reason struct {
 	Requirements []*reports.Requirement
 }
 
-// String returns the reason with the requirements and what would help: "CP-UPDATE-3, CP-UPDATE-4: needs ...; set ...".
-func (r Reason) String() string {
-	return reports.Joined("; ", Names(r.Requirements)+": "+r.Text, r.Help)
-}
+// String returns the requirements with the reason and what would help: "CP-LIST-7 (over budget: raise max_revisions)".
+func (r Reason) String() string { return Some(ids(r.Requirements), 6) + " (" + r.Because() + ")" }
+
+// Because returns the reason and what would help: "over budget: raise max_revisions".
+func (r Reason) Because() string { return reports.Joined(": ", r.Text, r.Help) }
 
 // NotTested groups the skipped and absent requirements by cause. The keys that add most requirements come first, then
 // the reasons for which there is no key. Absent requirements have no title.
@@ -141,15 +142,12 @@ var skipTexts = map[reports.SkipKind]string{
 // skipReason returns the reason of a skipped requirement.
 func skipReason(q *reports.Requirement) Reason {
 	s := *q.Skip
-	text := cmp.Or(skipTexts[s.Kind], "no reason was recorded")
-	verb := remedies[s.Kind]
+	text, verb := cmp.Or(skipTexts[s.Kind], "no reason was recorded"), remedies[s.Kind]
 	switch {
 	case verb != "" && s.Key != "":
 		return Reason{Text: text, Help: verb + s.Key}
-	case s.Kind == reports.NotApplicable && q.Reason != "":
-		text = strings.TrimPrefix(shortReason(q), "not applicable: ")
-	case s.Key != "":
-		text += " (" + s.Key + ")"
+	case q.Reason != "":
+		return Reason{Text: strings.TrimPrefix(shortReason(q), "not applicable: ")}
 	}
-	return Reason{Text: text}
+	return Reason{Text: reports.Joined(": ", text, s.Key)}
 }

@@ -18,9 +18,6 @@ func Some(all []string, limit int) string {
 	return text
 }
 
-// Names returns the first IDs: "CP-LIST-1, CP-LIST-2 and 5 more".
-func Names(requirements []*reports.Requirement) string { return Some(ids(requirements), 12) }
-
 func ids(requirements []*reports.Requirement) (all []string) {
 	for _, q := range requirements {
 		all = append(all, q.ID)
@@ -62,21 +59,16 @@ func (o Overview) Subject() string {
 // Closing returns labels and texts for the end of a report: the counts, the versions and the cleanup. out is the folder
 // of the reports and may be empty.
 func (o Overview) Closing(out string) [][2]string {
-	r, explored, page := o.Result, "", ""
-	if n := r.Counts.Explored; n > 0 {
-		explored = reports.Count(n, "operation") + " explored"
-	}
+	r, page := o.Result, ""
 	if out != "" {
 		page = out + "/index.html"
 	}
-	stats := reports.Joined(", ", reports.Count(r.Counts.Exchanges, "exchange"), reports.Duration(r.Run.DurationMS),
-		fmt.Sprintf("seed %d", r.Run.Seed), explored, o.Waits())
 	cleanup := o.Cleanup(out)
 	rows := [][2]string{
 		{"Requirements", o.Counts().String()},
 		{"Claims", strings.Join(r.Target.Supports, ", ")},
 		{"Scenarios", o.Scenarios().String()},
-		{"Stats", stats},
+		{"Test run", o.Stats()},
 		{"Suite", o.Result.Suite.String()},
 		{"Cleanup", cleanup.Summary},
 		{"Not cleaned up", cleanup.NotRemoved},
@@ -90,6 +82,16 @@ func (o Overview) Closing(out string) [][2]string {
 		}
 	}
 	return filled
+}
+
+// Stats returns the size and the time of the test run: "6031 exchanges, 18.1 s, seed 42, 185 operations explored".
+func (o Overview) Stats() string {
+	r, explored := o.Result, ""
+	if n := r.Counts.Explored; n > 0 {
+		explored = reports.Count(n, "operation") + " explored"
+	}
+	return reports.Joined(", ", reports.Count(r.Counts.Exchanges, "exchange"), reports.Duration(r.Run.DurationMS),
+		fmt.Sprintf("seed %d", r.Run.Seed), explored, o.Waits())
 }
 
 // Facts returns labels and texts about the whole test run for formats without a summary of their own.
