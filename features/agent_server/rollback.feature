@@ -228,7 +228,7 @@ Feature: Rolling back a run in progress
       Then the prior run can no longer be retrieved
       And the state holds no message of the prior run
 
-  @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow
+  @AS-ROLLBACK-5 @must @section-3 @section-4 @section-7 @slow @after:AS-ROLLBACK-2 @after:AS-ROLLBACK-3
   @writes
   Rule: GET of a rolled-back pending run returns an HTTP error, and the state has no message of it
     "The prior run is interrupted and completely deleted from storage ... Contains data only from the new run. ... fails

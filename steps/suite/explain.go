@@ -84,7 +84,7 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 				f.owns = append(f.owns, found.Shows()...)
 			}
 			for _, id := range found.Shows() {
-				if hasFailed && (s.Terms.Record || r.repeated(found.Kind, id) == 0) {
+				if hasFailed && (s.Terms.Record || r.repeated(s, found.Kind, id) == 0) {
 					isOther = true
 				} else if hasFailed {
 					f.repeats = append(f.repeats, r.target.Collector.Observation(id).Op.ID)
@@ -100,9 +100,10 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 
 // repeated returns the exchange in which another caller got the same response from the same URL before, or 0. It returns 0
 // also for violations other than that the response must not be sent to the caller.
-func (r *run) repeated(kind outcome.Kind, id int) int {
+func (r *run) repeated(s *features.Scenario, kind outcome.Kind, id int) int {
 	shown := r.target.Collector.Observation(id)
-	isLeak := kind == outcome.Accepted || kind == outcome.Leak
+	isAboutCaller := s.Requirement.Subject == "isolation" || s.Requirement.Subject == "security"
+	isLeak := isAboutCaller && kind == outcome.Accepted || kind == outcome.Leak
 	if !isLeak || shown.Method != http.MethodGet || shown.Status/100 != 2 || !shown.Whole || len(shown.Response) <= len("{}") {
 		return 0
 	}

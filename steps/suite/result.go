@@ -167,7 +167,7 @@ func (r *run) addFindings(res *reports.Result, order []int) {
 				continue
 			}
 			known[f.ID] = len(res.Findings)
-			if first := r.repeated(found.Kind, found.Exchange); first > 0 && found.Compared == (outcome.Comparison{}) {
+			if first := r.repeated(s, found.Kind, found.Exchange); first > 0 && found.Compared == (outcome.Comparison{}) {
 				found.Compared = outcome.Comparison{Shown: found.Exchange, With: first}
 				f.Hint = cmp.Or(f.Hint, "another caller got the same response from this URL before: check that caches depend on the caller")
 			}
