@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -102,9 +104,18 @@ func (f *runFlags) write(c *cobra.Command, result *reports.Result) error {
 	width := columns(out)
 	shown := console.Options{Color: colored(f.color, width > 0, isPlain), Out: f.out, Quiet: f.quiet}
 	if !isPlain {
-		shown.Width = width
+		shown.Width = cmp.Or(width, widthOfVariable())
 	}
 	return console.Write(out, result, shown)
+}
+
+// widthOfVariable returns the width in the environment variable COLUMNS, or 0 if it is not a usable number.
+func widthOfVariable() int {
+	width, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || width <= 20 {
+		return 0
+	}
+	return width
 }
 
 // notify prints a notice to standard error, except with --quiet.

@@ -193,7 +193,7 @@ func (s *screen) showResult(e target.Event) {
 			s.failed++
 		}
 	case e.Verdict.Problem():
-		isFirst = len(e.BlockedBy) == 0 || s.isNew(fmt.Sprint(e.Verdict, e.BlockedBy))
+		isFirst = len(e.BlockedBy) == 0 || !isByFailure(e.BlockedBy) && s.isNew(fmt.Sprint(e.Verdict, e.BlockedBy))
 	}
 	reason := ""
 	if e.Reason != "" {
@@ -207,6 +207,11 @@ func (s *screen) showResult(e target.Event) {
 	case isFirst:
 		s.print("[%d/%d] %s %s%s", s.done, s.total, word, e.Text, reason)
 	}
+}
+
+// isByFailure reports whether only failures of other requirements keep a scenario from being judged. They are shown already.
+func isByFailure(causes []reports.Blocker) bool {
+	return !slices.ContainsFunc(causes, func(b reports.Blocker) bool { return b.Kind != reports.ByRequirement })
 }
 
 // waitsFor describes what the test run waits for, and for how long at most if that is known: the revision with the

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -272,9 +273,14 @@ func (e *execution) end(o *outcome.Outcome) {
 		r.verdicts[s.Key()] = e.verdict
 	}
 	r.mu.Unlock()
-	if !r.repeats {
-		r.target.Progress(target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: o.Verdict,
-			Decides: s.Requirement.Level == reports.Must || r.binding(s.Requirement),
-			Reason:  r.target.Redact.Excerpt(o.Reason), BlockedBy: r.blockers(o), Elapsed: e.verdict.took})
+	if r.repeats {
+		return
 	}
+	reason := o.Reason
+	if o.Verdict == reports.Failed && len(o.Violations) > 0 {
+		reason = cmp.Or(o.Violations[0].Summary, reason)
+	}
+	r.target.Progress(target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: o.Verdict,
+		Decides: s.Requirement.Level == reports.Must || r.binding(s.Requirement),
+		Reason:  r.target.Redact.Excerpt(reason), BlockedBy: r.blockers(o), Elapsed: e.verdict.took})
 }
