@@ -59,10 +59,37 @@ func Cut(s string, limit int) string {
 	return fmt.Sprintf("%s… (cut, %d bytes in all)", Prefix(s, limit), len(s))
 }
 
-var uuids = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{7}([0-9a-fA-F]{5})`)
+var uuids = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
 
-// ShortIDs shortens each UUID in s to its last 5 digits. UUIDs of version 7 that were made in one test run begin alike.
-func ShortIDs(s string) string { return uuids.ReplaceAllString(s, "…$1") }
+// Digits is the number of digits of short ids in a text that is shown without others.
+const Digits = 6
+
+// ShortIDs shortens each UUID in s to its last digits: "…9e7b". The first digits of UUIDs of version 7 are a time, so those
+// of one test run begin alike.
+func ShortIDs(s string, digits int) string {
+	return uuids.ReplaceAllStringFunc(s, func(id string) string { return "…" + id[len(id)-digits:] })
+}
+
+// IDDigits returns the number of last digits that distinguish the UUIDs in the texts, at least 4.
+func IDDigits(texts ...string) int {
+	ids := map[string]bool{}
+	for _, text := range texts {
+		for _, id := range uuids.FindAllString(text, -1) {
+			ids[strings.ToLower(id)] = true
+		}
+	}
+	digits := 4
+	for ; digits < 12; digits++ {
+		ends := map[string]bool{}
+		for id := range ids {
+			ends[id[len(id)-digits:]] = true
+		}
+		if len(ends) == len(ids) {
+			break
+		}
+	}
+	return digits
+}
 
 // Ellipsis shortens s to at most limit characters, the last of which is then "…". The limit must be at least 1.
 func Ellipsis(s string, limit int) string {

@@ -74,7 +74,7 @@ func (r *run) explore(ctx context.Context) {
 		}
 		x := r.repeatedWrite(fmt.Sprintf("%s:%d %s", f.Failure.URI, f.Failure.Line, f.Failure.Name))
 		if x != nil && !isLeak(r.Catalogue.Find(f.Failure.Requirement), f.Failure.Outcome) {
-			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s %s: %s", x.Method, safe.ShortIDs(x.Path), reports.RepeatedNote))
+			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s %s: %s", x.Method, safe.ShortIDs(x.Path, safe.Digits), reports.RepeatedNote))
 			continue
 		}
 		r.addFailure(f.Failure)

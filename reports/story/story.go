@@ -1,0 +1,123 @@
+// Package story tells how a finding came about: the requests that led to it as numbered sentences, and the wrong data as a
+// table. People read it instead of the recorded exchanges. It sends nothing and judges nothing: if the requests do not show
+// which value is wrong, no value is marked.
+//
+// Objects have names. The runs of a story are run A, B and so on, the users are Alice, Bob and so on, and revisions are
+// numbered in the order in which they first appear. Ids show their last characters, because UUIDs of version 7 that were
+// created together begin alike.
+package story
+
+import (
+	"slices"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+// Story is the story of one finding. All texts are on one line and passed through [safe.Line].
+type Story struct {
+	Steps    []Step
+	Users    []User    // users whose names are in the steps, or nil if all requests have the same credentials
+	Messages []Message // of the wrong response, if it contains the messages of a thread
+	Items    []Item    // of the wrong response, if it is a list; otherwise nil
+	Field    *Field    // the wrong value, or nil if the finding is not about one value
+	More     int       // number of messages or items that are omitted
+}
+
+// Step is one request, or several similar requests in a row.
+type Step struct {
+	Number   int    // counts from 1
+	Exchange int    // id of the exchange, of the last one if there are several
+	Text     string // sentence without a period: "Start run A, which takes 1.2 s"
+	Request  string // "POST /threads/…001f/runs → run A …9e7b"
+	Status   int    // of the response; 0: there was none
+	Wrong    bool   // the response shows the violation
+	Repeat   int    // number of requests, at least 1
+}
+
+// User is a user of the agent server in the steps.
+type User struct {
+	Name string // "Alice"
+	Key  string // of the configuration: "users.0"
+}
+
+// Message is a message of a thread.
+type Message struct {
+	Run     string // "run A"; empty if the message is of no run of the story
+	Note    string // about the run: "rolled back", or empty
+	Type    string // "human", "ai"
+	Text    string
+	Wrong   bool
+	Missing bool // the response does not contain it, and should
+}
+
+// Item is an item of a list.
+type Item struct {
+	Name    string // "revision 3"; empty if the story has no name for it
+	ID      string // short: "…9e7b"
+	Details string // "DEPLOYED, repo_ref main", or empty
+	Note    string // the mistake: "missing", "repeated", or empty
+	Wrong   bool
+	number  int // of a revision
+}
+
+// Field is a value that differs from an earlier one.
+type Field struct {
+	Name   string // "source_config.build_on_push"
+	Before string // JSON, or empty if the story has no other value
+	After  string // JSON, or empty if the response does not have the field
+	Step   int    // number of the step with the value before
+	Sent   bool   // the value before is that of a request
+}
+
+// Limits of the texts, in characters, and of the tables.
+const (
+	maxText  = 160
+	maxValue = 300
+	maxRows  = 12
+)
+
+// Of returns the story of a finding of r. It is empty if the finding has no exchanges.
+func Of(r *reports.Result, f *reports.Finding) Story {
+	t := newTeller(r, f)
+	field, before := t.field()
+	groups := t.condense(before)
+	s := Story{Users: t.users(), Field: field}
+	for i, g := range groups {
+		s.Steps = append(s.Steps, t.step(i+1, g))
+		if field != nil && before != nil && g.contains(before) {
+			field.Step = i + 1
+		}
+	}
+	if t.shown != nil && t.shown.isOK() {
+		messages, moreMessages := limited(t.messages(), func(m Message) bool { return m.Wrong })
+		items, moreItems := limited(t.items(), func(item Item) bool { return item.Wrong })
+		s.Messages, s.Items, s.More = messages, items, moreMessages+moreItems
+	}
+	return safe.Copy(s, safe.Line)
+}
+
+// limited returns at most maxRows rows of a table: the wrong ones and those next to the first of them. It also returns the
+// number of omitted rows.
+func limited[T any](rows []T, isWrong func(T) bool) ([]T, int) {
+	if len(rows) <= maxRows {
+		return rows, 0
+	}
+	first := slices.IndexFunc(rows, isWrong)
+	var order []int
+	for i := range rows {
+		order = append(order, i)
+	}
+	distance := func(i int) int {
+		if isWrong(rows[i]) {
+			return 0
+		}
+		return max(i-first, first-i)
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return distance(a) - distance(b) })
+	var kept []T
+	for _, i := range slices.Sorted(slices.Values(order[:maxRows])) {
+		kept = append(kept, rows[i])
+	}
+	return kept, len(rows) - maxRows
+}

@@ -1,0 +1,243 @@
+package story
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+// run is a run that a request of the story started.
+type run struct {
+	event      *event
+	input      string
+	completed  bool // it was waited for, or shown as completed
+	rolledBack bool // a later run with the strategy rollback was started before
+	replacedBy *event
+}
+
+// runsOf returns the runs that were started on a thread, in this order.
+func (t *teller) runsOf(thread string) []*run {
+	var runs []*run
+	for _, e := range t.events {
+		if key(e.ids["thread"]) != key(thread) || !e.isOK() {
+			continue
+		}
+		switch e.Operation {
+		case "create-run":
+			if e.request.Get("multitask_strategy").String() == "rollback" {
+				for _, earlier := range runs {
+					if !earlier.completed && !earlier.rolledBack {
+						earlier.rolledBack, earlier.replacedBy = true, e
+					}
+				}
+			}
+			runs = append(runs, &run{event: e, input: strings.Join(inputsOf(e), "\n")})
+		case "join-run", "get-run":
+			isEnd := e.Operation == "join-run" || statusOf(e) == "success"
+			for _, r := range runs {
+				if isEnd && key(r.event.created) == key(e.ids["run"]) {
+					r.completed = true
+				}
+			}
+		}
+	}
+	return runs
+}
+
+// inputsOf returns the texts of the messages that a request sends.
+func inputsOf(e *event) (texts []string) {
+	for _, message := range e.request.Get("input.messages").Array() {
+		texts = append(texts, message.Get("content").String())
+	}
+	return texts
+}
+
+// replacedBy returns the names of the runs that the run of an event replaces.
+func (t *teller) replacedBy(e *event) (names []string) {
+	for _, r := range t.runsOf(e.ids["thread"]) {
+		if r.replacedBy == e {
+			names = append(names, t.name("run", r.event.created))
+		}
+	}
+	return names
+}
+
+// messages returns the messages of the response that shows the violation, with the runs that sent them. Messages of runs
+// that were rolled back are wrong, and messages of no run; those of completed runs may be missing.
+func (t *teller) messages() []Message {
+	e := t.shown
+	place, messages := "/values/messages", e.response.Get("values.messages")
+	if e.Operation == "join-run" {
+		place, messages = "/messages", e.response.Get("messages")
+	}
+	if !messages.IsArray() {
+		return nil
+	}
+	rest, isAbout := strings.CutPrefix(t.finding.Pointer, place)
+	wrongIndex, err := strconv.Atoi(strings.Split(rest+"/", "/")[min(1, strings.Count(rest, "/"))])
+	if err != nil {
+		wrongIndex = -1
+	}
+	runs := t.runsOf(e.ids["thread"])
+	var all []Message
+	var of []int // index of the run of each message, -1: none
+	current := -1
+	for i, m := range messages.Array() {
+		content, kind := m.Get("content").String(), cmp.Or(m.Get("type").String(), m.Get("role").String())
+		current = runOf(runs, content, kind, current)
+		message := Message{Type: kind, Text: safe.Ellipsis(content, maxText), Wrong: i == wrongIndex}
+		if current >= 0 {
+			message.Run = t.name("run", runs[current].event.created)
+			if runs[current].rolledBack {
+				message.Note, message.Wrong = "rolled back", message.Wrong || isAbout
+			}
+		} else if isAbout && wrongIndex < 0 && len(runs) > 0 {
+			message.Wrong = true
+		}
+		all, of = append(all, message), append(of, current)
+	}
+	if !isAbout || wrongIndex >= 0 {
+		return all
+	}
+	for n, r := range runs {
+		kind := t.missing(r, all, of, n)
+		if kind == "" {
+			continue
+		}
+		message := Message{Run: t.name("run", r.event.created), Type: kind, Missing: true, Wrong: true}
+		if kind == "human" {
+			message.Text = safe.Ellipsis(r.input, maxText)
+		}
+		at := slices.IndexFunc(of, func(of int) bool { return of > n })
+		if at < 0 {
+			at = len(all)
+		}
+		all, of = slices.Insert(all, at, message), slices.Insert(of, at, n)
+	}
+	return all
+}
+
+// runOf returns the index of the run of a message: the one whose input it contains or, for a message without an input of a
+// run that is not from a human, the run of the message before.
+func runOf(runs []*run, content, kind string, before int) int {
+	found := -1
+	for i, r := range runs {
+		if r.input != "" && strings.Contains(content, r.input) && (found < 0 || len(r.input) > len(runs[found].input)) {
+			found = i
+		}
+	}
+	if found < 0 && kind != "human" {
+		return before
+	}
+	return found
+}
+
+// missing returns the type of the message of a completed run that is missing, or "".
+func (t *teller) missing(r *run, all []Message, of []int, n int) string {
+	if !r.completed || r.rolledBack || r.input == "" {
+		return ""
+	}
+	types := map[string]bool{}
+	for i, m := range all {
+		if of[i] == n {
+			types[m.Type] = true
+		}
+	}
+	switch {
+	case !types["human"] && !types["user"]:
+		return "human"
+	case !types["ai"] && !types["assistant"] && !slices.Contains(strings.Fields(r.input), "fail"):
+		return "ai"
+	}
+	return ""
+}
+
+// field returns the value that the finding is about, and the event with the value before. Both may be nil.
+func (t *teller) field() (*Field, *event) {
+	pointer, e := t.finding.Pointer, t.shown
+	if e == nil || !e.response.Exists() || strings.Contains(pointer, "*") || !strings.HasPrefix(pointer, "/") {
+		return nil, nil
+	}
+	object, rest := e.response, tokens(pointer)
+	if first := object.Get(gjson.Escape(rest[0])); first.IsArray() || object.IsArray() {
+		return nil, nil // the finding is about a list
+	}
+	path := strings.Join(rest, ".")
+	after := object.Get(path)
+	if after.IsArray() || after.IsObject() {
+		return nil, nil
+	}
+	f := &Field{Name: strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", "."), After: safe.CutJSON(after.Raw, maxValue)}
+	other, value, sent := t.valueBefore(path, after.Raw)
+	if other == nil && !after.Exists() {
+		return nil, nil
+	}
+	f.Before, f.Sent = safe.CutJSON(value, maxValue), sent
+	return f, other
+}
+
+// tokens returns the segments of a JSON pointer for gjson.
+func tokens(pointer string) []string {
+	segments := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for i, s := range segments {
+		segments[i] = gjson.Escape(strings.NewReplacer("~1", "/", "~0", "~").Replace(s))
+	}
+	return segments
+}
+
+// valueBefore returns the latest event before the shown one that has another value at a path of the same object: in its
+// response or, if it is an update, in its request. If there is none it searches the events after it.
+func (t *teller) valueBefore(path, after string) (e *event, value string, sent bool) {
+	at := slices.Index(t.events, t.shown)
+	id := key(idOf(t.shown.response))
+	order := slices.Clone(t.events[:at])
+	slices.Reverse(order)
+	for _, e := range append(order, t.events[at+1:]...) {
+		if value := find(e.response, id).Get(path); e.isOK() && value.Exists() && value.Raw != after {
+			return e, value.Raw, false
+		}
+		isWrite := e.Operation == "update-deployment" || e.Operation == "create-deployment"
+		value := e.request.Get(path)
+		about := cmp.Or(e.ids["deployment"], e.created) == t.shown.ids["deployment"]
+		if isWrite && about && e.isOK() && t.shown.Operation == "get-deployment" && value.Exists() && value.Raw != after {
+			return e, value.Raw, true
+		}
+	}
+	return nil, "", false
+}
+
+// idOf returns the id of the object in a response.
+func idOf(object gjson.Result) string {
+	for _, name := range []string{"id", "run_id", "thread_id"} {
+		if id := object.Get(name); id.Type == gjson.String {
+			return id.Str
+		}
+	}
+	return ""
+}
+
+// find returns the object with an id in a response: the response, or an item of its list.
+func find(response gjson.Result, id string) gjson.Result {
+	if id == "" || key(idOf(response)) == id {
+		return response
+	}
+	for _, item := range listIn(response) {
+		if key(idOf(item)) == id {
+			return item
+		}
+	}
+	return gjson.Result{}
+}
+
+// listIn returns the items of a response that is a list, or has one as resources.
+func listIn(response gjson.Result) []gjson.Result {
+	if response.IsArray() {
+		return response.Array()
+	}
+	return response.Get("resources").Array()
+}
