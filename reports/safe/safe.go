@@ -61,16 +61,22 @@ func Cut(s string, limit int) string {
 
 var uuids = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
 
-// Digits is the number of digits of short ids in a text that is shown without others.
-const Digits = 6
+// Numbers of digits of short ids.
+const (
+	Digits    = 6 // in a text that is shown without others
+	AllDigits = 32
+)
 
 // ShortIDs shortens each UUID in s to its last digits: "…9e7b". The first digits of UUIDs of version 7 are a time, so those
-// of one test run begin alike.
+// of one test run begin alike. It keeps UUIDs if digits is [AllDigits].
 func ShortIDs(s string, digits int) string {
+	if digits >= AllDigits {
+		return s
+	}
 	return uuids.ReplaceAllStringFunc(s, func(id string) string { return "…" + id[len(id)-digits:] })
 }
 
-// IDDigits returns the number of last digits that distinguish the UUIDs in the texts, at least 4.
+// IDDigits returns the number of last digits that distinguish the UUIDs in the texts: 4 to 12, or [AllDigits].
 func IDDigits(texts ...string) int {
 	ids := map[string]bool{}
 	for _, text := range texts {
@@ -78,17 +84,16 @@ func IDDigits(texts ...string) int {
 			ids[strings.ToLower(id)] = true
 		}
 	}
-	digits := 4
-	for ; digits < 12; digits++ {
+	for digits := 4; digits <= 12; digits++ {
 		ends := map[string]bool{}
 		for id := range ids {
 			ends[id[len(id)-digits:]] = true
 		}
 		if len(ends) == len(ids) {
-			break
+			return digits
 		}
 	}
-	return digits
+	return AllDigits
 }
 
 // Ellipsis shortens s to at most limit characters, the last of which is then "…". The limit must be at least 1.

@@ -36,13 +36,13 @@ func (t *teller) condense(before *event) []group {
 func (t *teller) joins(g group, e, before *event) bool {
 	last := g.last()
 	return e != t.shown && last != t.shown && e != before && last != before &&
-		e.isSame(last) && e.Status == last.Status && e.part == last.part
+		e.isSame(last) && e.Status == last.Status && (e.part == last.part || !e.isOK())
 }
 
 // needed returns the events that the story shows: all that are not set-up, and of the set-up
 //
 //   - writes, waits, and reads until a revision is settled,
-//   - requests that failed, each once,
+//   - reads of known objects that failed, each once,
 //   - reads whose response a later read replaces: they have the value before.
 func (t *teller) needed(before *event) []*event {
 	previous := map[*event]bool{}
@@ -64,7 +64,7 @@ func (t *teller) needed(before *event) []*event {
 		switch {
 		case keeps:
 		case !e.isOK():
-			keeps = !slices.ContainsFunc(kept, func(k *event) bool { return k.isSame(e) && k.Status == e.Status })
+			keeps = t.areKnown(e.ids) && !slices.ContainsFunc(kept, func(k *event) bool { return k.isSame(e) && k.Status == e.Status })
 		case e.Operation == "get-revision":
 			keeps = !isSettled[e.ids["revision"]]
 		}
@@ -76,6 +76,15 @@ func (t *teller) needed(before *event) []*event {
 		}
 	}
 	return kept
+}
+
+func (t *teller) areKnown(ids map[string]string) bool {
+	for kind, id := range ids {
+		if o := t.objects[key(id)]; o == nil || o.kind != kind {
+			return false
+		}
+	}
+	return true
 }
 
 // isWait contains the reads that wait for the end of a run.

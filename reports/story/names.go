@@ -161,39 +161,40 @@ func (t *teller) users() (all []User) {
 
 // by returns the words about the sender of a request: " as Bob", " without credentials", or "" if all users are the same.
 func (t *teller) by(e *event) string {
-	if name := userName(e.caller); name != "" {
-		if len(t.users()) == 0 {
-			return ""
-		}
-		return " as " + name
+	text := " with the credentials " + e.caller
+	switch name := userName(e.caller); {
+	case name != "" && len(t.users()) == 0, e.caller == "credentials":
+		text = ""
+	case name != "":
+		text = " as " + name
+	case e.caller == anonymous:
+		text = " without credentials"
+	case e.caller == empty, e.caller == unknown, e.caller == changed:
+		text = " with " + e.caller
 	}
-	switch e.caller {
-	case "credentials":
-		return ""
-	case anonymous:
-		return " without credentials" + otherHeaders(e.Request)
-	case empty, unknown, changed:
-		return " with " + e.caller
+	if headers := otherHeaders(e.Request); text != "" && headers != "" {
+		text += " and with " + headers
 	}
-	return " with the credentials " + e.caller
+	return text
 }
 
-// usual are the headers that are not worth a word.
-var usual = map[string]bool{"Content-Type": true, "Accept": true, "User-Agent": true}
+// usual are headers that are not worth a word.
+var usual = append([]string{"Content-Type", "Accept", "User-Agent"}, credentials...)
 
-// otherHeaders returns the unusual headers of a request without credentials: " and with the header X-User-Id".
+// otherHeaders returns the unusual headers of a request: "the header X-User-Id".
 func otherHeaders(m reports.Message) string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(m.Headers)) {
-		if !usual[name] {
+		isSecret := slices.ContainsFunc(m.Secrets, func(place reports.SecretPlace) bool { return place.Header == name })
+		if !isSecret && !slices.Contains(usual, name) {
 			names = append(names, name)
 		}
 	}
-	switch {
-	case len(names) == 0:
+	switch len(names) {
+	case 0:
 		return ""
-	case len(names) == 1:
-		return " and with the header " + names[0]
+	case 1:
+		return "the header " + safe.Ellipsis(names[0], 60)
 	}
-	return safe.Ellipsis(" and with the headers "+strings.Join(names, ", "), 80)
+	return safe.Ellipsis("the headers "+and(names), 80)
 }

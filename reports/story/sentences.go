@@ -97,7 +97,11 @@ func (t *teller) step(number int, g group) Step {
 		return s
 	case len(g) > 1 && !isPoll:
 		many := cmp.Or(row.many, row.text+" %d times")
-		s.Text = fmt.Sprintf(kind.ReplaceAllString(many, "an object"), len(g)) + t.by(e)
+		s.Text = fmt.Sprintf(kind.ReplaceAllString(many, "an object"), len(g)) + t.by(e) + t.sharedDetails(row, g)
+		first, last := t.objects[key(g[0].created)], t.objects[key(e.created)]
+		if first != nil && last != nil && first != last {
+			s.Request += " → " + t.name(first.kind, g[0].created) + " to " + t.name(last.kind, e.created)
+		}
 		return s
 	}
 	name := func(kind string) string { return t.objectName(e, strings.Trim(kind, "{}")) }
@@ -117,6 +121,20 @@ func (t *teller) step(number int, g group) Step {
 		s.Request += " → " + strings.TrimPrefix(t.name(o.kind, e.created), "the ") + " " + t.short(e.created)
 	}
 	return s
+}
+
+// sharedDetails returns the details of a step with several requests, or "" if they differ.
+func (t *teller) sharedDetails(row sentence, g group) string {
+	if row.details == nil {
+		return ""
+	}
+	details := row.details(t, g.last())
+	for _, e := range g {
+		if row.details(t, e) != details {
+			return ""
+		}
+	}
+	return details
 }
 
 // objectName returns the name of the object of a request. It begins with "a" if the request creates the only one.
@@ -190,8 +208,12 @@ func runDetails(t *teller, e *event) string {
 	if total > 0 {
 		text += ", which takes " + reports.Duration(int64(total))
 	}
-	if input := e.request.Get("input"); input.Exists() && !input.IsObject() {
-		text += " with the input " + safe.CutJSON(input.Raw, 40)
+	input := e.request.Get("input")
+	switch isWrong := e == t.shown && !e.isOK(); {
+	case !input.Exists() && isWrong:
+		text += " with the body " + safe.CutJSON(e.Request.Body, 80)
+	case input.Exists() && (isWrong || !input.IsObject()):
+		text += " with the input " + safe.CutJSON(input.Raw, 80)
 	}
 	return text
 }

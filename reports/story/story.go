@@ -44,7 +44,7 @@ type User struct {
 // Message is a message of a thread.
 type Message struct {
 	Run     string // "run A"; empty if the message is of no run of the story
-	Note    string // about the run: "rolled back", or empty
+	Note    string // about the run: "rolled back", "refused", or empty
 	Type    string // "human", "ai"
 	Text    string
 	Wrong   bool
@@ -56,12 +56,12 @@ type Item struct {
 	Name    string // "revision 3"; empty if the story has no name for it
 	ID      string // short: "…9e7b"
 	Details string // "DEPLOYED, repo_ref main", or empty
-	Note    string // the mistake: "missing", "repeated", or empty
+	Note    string // "missing", "repeated" or another mistake, "new" after a write, or empty
 	Wrong   bool
 	number  int // of a revision
 }
 
-// Field is a value that differs from an earlier one.
+// Field is the value that the finding is about.
 type Field struct {
 	Name   string // "source_config.build_on_push"
 	Before string // JSON, or empty if the story has no other value

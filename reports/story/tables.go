@@ -15,6 +15,7 @@ import (
 type run struct {
 	event      *event
 	input      string
+	refused    bool // the request to start it got an error status
 	completed  bool // it was waited for, or shown as completed
 	rolledBack bool // a later run with the strategy rollback was started before
 	replacedBy *event
@@ -24,21 +25,24 @@ type run struct {
 func (t *teller) runsOf(thread string) []*run {
 	var runs []*run
 	for _, e := range t.events {
-		if key(e.ids["thread"]) != key(thread) || !e.isOK() {
+		if key(e.ids["thread"]) != key(thread) {
 			continue
 		}
-		switch e.Operation {
-		case "create-run":
+		input := strings.Join(inputsOf(e), "\n")
+		switch {
+		case e.Operation == "create-run" && e.Status >= 400:
+			runs = append(runs, &run{event: e, input: input, refused: true})
+		case e.Operation == "create-run" && e.isOK():
 			if e.request.Get("multitask_strategy").String() == "rollback" {
 				for _, earlier := range runs {
-					if !earlier.completed && !earlier.rolledBack {
+					if !earlier.completed && !earlier.rolledBack && !earlier.refused {
 						earlier.rolledBack, earlier.replacedBy = true, e
 					}
 				}
 			}
-			runs = append(runs, &run{event: e, input: strings.Join(inputsOf(e), "\n")})
-		case "join-run", "get-run":
-			isEnd := e.Operation == "join-run" || statusOf(e) == "success"
+			runs = append(runs, &run{event: e, input: input})
+		case e.isOK():
+			isEnd := e.Operation == "join-run" || e.Operation == "get-run" && statusOf(e) == "success"
 			for _, r := range runs {
 				if isEnd && key(r.event.created) == key(e.ids["run"]) {
 					r.completed = true
@@ -91,13 +95,18 @@ func (t *teller) messages() []Message {
 		content, kind := m.Get("content").String(), cmp.Or(m.Get("type").String(), m.Get("role").String())
 		current = runOf(runs, content, kind, current)
 		message := Message{Type: kind, Text: safe.Ellipsis(content, maxText), Wrong: i == wrongIndex}
-		if current >= 0 {
+		switch {
+		case current < 0:
+			message.Run, message.Note = t.otherRun(content, e.ids["thread"])
+			isForeign := message.Run == "" || message.Note != ""
+			message.Wrong = message.Wrong || isForeign && isAbout && wrongIndex < 0 && len(runs) > 0
+		case runs[current].refused:
+			message.Run, message.Note, message.Wrong = "a run", "refused", message.Wrong || isAbout
+		case runs[current].rolledBack:
+			message.Note, message.Wrong = "rolled back", message.Wrong || isAbout
+			fallthrough
+		default:
 			message.Run = t.name("run", runs[current].event.created)
-			if runs[current].rolledBack {
-				message.Note, message.Wrong = "rolled back", message.Wrong || isAbout
-			}
-		} else if isAbout && wrongIndex < 0 && len(runs) > 0 {
-			message.Wrong = true
 		}
 		all, of = append(all, message), append(of, current)
 	}
@@ -105,14 +114,14 @@ func (t *teller) messages() []Message {
 		return all
 	}
 	for n, r := range runs {
-		kind := t.missing(r, all, of, n)
-		if kind == "" {
+		message := Message{Type: missing(r, of, n), Missing: true, Wrong: true}
+		switch message.Type {
+		case "":
 			continue
-		}
-		message := Message{Run: t.name("run", r.event.created), Type: kind, Missing: true, Wrong: true}
-		if kind == "human" {
+		case "human":
 			message.Text = safe.Ellipsis(r.input, maxText)
 		}
+		message.Run = t.name("run", r.event.created)
 		at := slices.IndexFunc(of, func(of int) bool { return of > n })
 		if at < 0 {
 			at = len(all)
@@ -122,8 +131,11 @@ func (t *teller) messages() []Message {
 	return all
 }
 
-// runOf returns the index of the run of a message: the one whose input it contains or, for a message without an input of a
-// run that is not from a human, the run of the message before.
+// answers are the types of messages that a run adds after its input.
+var answers = map[string]bool{"ai": true, "assistant": true, "tool": true}
+
+// runOf returns the index of the run of a message, or -1: the run whose input it contains or, for an answer without an
+// input, the run of the message before.
 func runOf(runs []*run, content, kind string, before int) int {
 	found := -1
 	for i, r := range runs {
@@ -131,27 +143,46 @@ func runOf(runs []*run, content, kind string, before int) int {
 			found = i
 		}
 	}
-	if found < 0 && kind != "human" {
+	if found < 0 && answers[kind] {
 		return before
 	}
 	return found
 }
 
-// missing returns the type of the message of a completed run that is missing, or "".
-func (t *teller) missing(r *run, all []Message, of []int, n int) string {
-	if !r.completed || r.rolledBack || r.input == "" {
-		return ""
+// otherRun returns a name and a note for the run of a message that no run of the story has sent: requests to the same thread
+// that had no part in the finding may have started runs. Both are empty if no request of the test run has sent the message.
+func (t *teller) otherRun(content, thread string) (name, note string) {
+	for _, x := range t.result.Exchanges {
+		if x.Operation != "create-run" {
+			continue
+		}
+		e := &event{Exchange: x, request: parse(x.Request.Body)}
+		input := strings.Join(inputsOf(e), "\n")
+		if input == "" || !strings.Contains(content, input) {
+			continue
+		}
+		if key(idsIn(t.pathOf(x.URL))["thread"]) != key(thread) {
+			return "another run", "of another thread"
+		}
+		return "another run", ""
 	}
-	types := map[string]bool{}
-	for i, m := range all {
-		if of[i] == n {
-			types[m.Type] = true
+	return "", ""
+}
+
+// missing returns the type of the message that a state lacks of a completed run, or "". A run has its input and at least
+// one more message, unless it was told to fail.
+func missing(r *run, of []int, n int) string {
+	count := 0
+	for _, index := range of {
+		if index == n {
+			count++
 		}
 	}
 	switch {
-	case !types["human"] && !types["user"]:
+	case !r.completed || r.rolledBack || r.input == "" || count > 1:
+	case count == 0:
 		return "human"
-	case !types["ai"] && !types["assistant"] && !slices.Contains(strings.Fields(r.input), "fail"):
+	case !slices.Contains(strings.Fields(r.input), "fail"):
 		return "ai"
 	}
 	return ""
