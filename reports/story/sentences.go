@@ -229,6 +229,9 @@ func messageCount(_ *teller, e *event) string {
 
 // status returns the status of the run or revision in a response: ": DEPLOYED".
 func status(_ *teller, e *event) string {
+	if e.Status == 404 {
+		return ": not found"
+	}
 	if status := e.response.Get("status"); e.isOK() && status.Type == gjson.String {
 		return ": " + safe.Ellipsis(status.Str, 30)
 	}
