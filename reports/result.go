@@ -178,10 +178,20 @@ type Finding struct {
 	Judged      int    `json:"judged,omitempty"`    // 2 if its scenario was judged twice
 	Seen        int    `json:"seen,omitempty"`      // number of judgements in which it was seen
 	Exchange    int    `json:"exchange"`            // id of the first exchange that shows it; 0: none
+	Check       *Check `json:"check,omitempty"`     // nil if only this program can judge the response of Exchange
 	Exchanges   []Link `json:"exchanges,omitempty"` // that led to it, including those of fixtures, in order
 	Compared    string `json:"compared,omitempty"`  // the two exchanges, if the expected value comes from an earlier one
 	Curl        string `json:"curl"`                // curl line that repeats the request; secrets are shell variables
 	Known       *Known `json:"known,omitempty"`
+}
+
+// Check is the part of a judgement that needs no knowledge of the interface. A script uses it to judge a response again.
+// A response is right if it has one of the statuses, all texts of Contains and none of Lacks. It is wrong if it has a text
+// of Lacks or, without Lacks, another status. Otherwise the check does not decide.
+type Check struct {
+	Statuses []string `json:"statuses"` // "422", or "4XX" for all statuses of a class
+	Contains []string `json:"contains,omitempty"`
+	Lacks    []string `json:"lacks,omitempty"`
 }
 
 // Link is one exchange that led to a finding.

@@ -281,11 +281,12 @@ func want(isMet bool, requirement string, a *exchange.Response, expected string)
 		return wrong(requirement, outcome.Fails(nil, outcome.Violation{Kind: outcome.NoResponse,
 			Summary: "The server does not respond", Expected: expected, Actual: "no response"}))
 	}
-	summary := "The response does not match its history"
+	v := outcome.Violation{Kind: outcome.Unserved(a), Summary: "The response does not match its history", Expected: expected}
 	if !a.OK() {
-		summary = fmt.Sprintf("The server returns %d", a.Status)
+		v.Summary = fmt.Sprintf("The server returns %d", a.Status)
+		v.Check = outcome.Statuses("2XX")
 	}
-	return wrong(requirement, outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: summary, Expected: expected}))
+	return wrong(requirement, outcome.Fails(a, v))
 }
 
 // wantRefusal returns nil if the response is a refusal, or if the connection was closed. The text is added to the
@@ -295,7 +296,8 @@ func wantRefusal(requirement string, a *exchange.Response, of string) *Wrong {
 		return nil
 	}
 	return wrong(requirement, outcome.Fails(a, outcome.Violation{Kind: outcome.Accepted,
-		Summary: "The server accepts a request that it must refuse", Expected: "a status of 400 or above" + of}))
+		Summary: "The server accepts a request that it must refuse", Expected: "a status of 400 or above" + of,
+		Check: outcome.Statuses("4XX", "5XX")}))
 }
 
 // explained tries operations in each order, and returns the histories that may follow the given ones and explain the

@@ -54,7 +54,7 @@ func (r *requests) judged() int { return r.served + len(r.refused) }
 func (r *requests) violation() outcome.Violation {
 	first := r.refused[0]
 	v := outcome.Violation{Kind: outcome.Refused, Operation: first.Op.ID, Expected: "status 2xx, since " + first.why,
-		Actual: fmt.Sprintf("status %d", first.Status), Exchange: first.ID, Count: len(r.refused)}
+		Check: outcome.Statuses("2XX"), Actual: fmt.Sprintf("status %d", first.Status), Exchange: first.ID, Count: len(r.refused)}
 	statuses := []string{strconv.Itoa(first.Status)}
 	for _, other := range r.refused[1:] {
 		v.Repeats = append(v.Repeats, other.ID)

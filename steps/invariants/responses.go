@@ -60,8 +60,9 @@ func closed(t *tally, s *seen) {
 	}
 	t.judged++
 	if s.ok() {
-		t.violated(s, outcome.Accepted, "", "A request without valid credentials is served", "status 401 or 403",
+		v := t.violated(s, outcome.Accepted, "", "A request without valid credentials is served", "status 401 or 403",
 			fmt.Sprintf("status %d", s.Status))
+		v.Check = outcome.Statuses("3XX", "4XX", "5XX")
 	}
 }
 

@@ -50,7 +50,8 @@ func classify(ctx context.Context, err error) *Outcome {
 	switch {
 	case is && (none.Timeout || none.Closed):
 		return Fails(nil, Violation{Kind: NoResponse, Summary: "The server does not respond", Expected: "a response",
-			Actual: none.Cause, Exchange: none.ID, Operation: none.Request.Method + " " + none.Request.Path})
+			Actual: none.Cause, Exchange: none.ID,
+			Check: Statuses("1XX", "2XX", "3XX", "4XX", "5XX"), Operation: none.Request.Method + " " + none.Request.Path})
 	case is:
 		return Inconclusive("%s", none.Error()).By(reports.ByTarget, none.Request.Base)
 	case ctx.Err() != nil:

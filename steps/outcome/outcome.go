@@ -39,7 +39,8 @@ type Violation struct {
 	Operation string
 	Pointer   string
 	Exchange  int
-	Repeats   []int // further exchanges that show the same
+	Check     *reports.Check // how a script judges the response of Exchange, or nil
+	Repeats   []int          // further exchanges that show the same
 	Compared  Comparison
 	Count     int
 	Words     []string // neutral words on which the violation may depend; only set by judgements of all exchanges
@@ -71,6 +72,9 @@ func Fails(a *exchange.Response, v Violation) *Outcome {
 	v.Actual = safe.Prefix(strings.TrimRight(v.Actual, "\n"), 2*maxText)
 	return (&Outcome{Verdict: reports.Failed, Violations: []Violation{v}}).withReason()
 }
+
+// Statuses returns the check of a response that must have one of the statuses: "422", or "4XX" for a class.
+func Statuses(allowed ...string) *reports.Check { return &reports.Check{Statuses: allowed} }
 
 // PointerOf returns the JSON pointer for a GJSON path of plain names.
 func PointerOf(path string) string { return "/" + strings.ReplaceAll(path, ".", "/") }

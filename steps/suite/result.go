@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -198,7 +199,7 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 	f := reports.Finding{
 		Requirement: s.Requirement.ID, Summary: text(v.Summary), Step: sentence, Scenario: s.Key(), Expected: expected,
 		Actual: actual, Hint: v.Hint, Operation: text(v.Operation), Pointer: text(v.Pointer), Count: v.Count,
-		Exchange: v.Exchange,
+		Exchange: v.Exchange, Check: r.check(v),
 	}
 	if v.Exchange > 0 {
 		f.Curl = r.target.Collector.Exchanges()[v.Exchange-1].Curl
@@ -213,6 +214,22 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 	}
 	f.ID = findingID(f.Requirement, operation, v)
 	return f
+}
+
+// plainText matches texts that JSON and the redaction of secrets do not change.
+var plainText = regexp.MustCompile(`^[A-Za-z0-9 ._=-]+$`)
+
+// check returns the check of a violation, or nil if a script cannot look for its texts in a body.
+func (r *run) check(v outcome.Violation) *reports.Check {
+	if v.Check == nil || v.Exchange == 0 {
+		return nil
+	}
+	for _, text := range slices.Concat(v.Check.Contains, v.Check.Lacks) {
+		if !plainText.MatchString(text) || r.target.Redact.Text(text) != text {
+			return nil
+		}
+	}
+	return v.Check
 }
 
 // findingID returns the id of a finding. It depends on the requirement, the operation, the pointer in the body without

@@ -35,6 +35,7 @@ func IsServed(a *exchange.Response, refusesOnly bool, rejects func(status int) b
 		Kind:     notServed(a),
 		Summary:  fmt.Sprintf("%s with valid credentials returns %d", a.Request.Method, a.Status),
 		Expected: "status 2xx",
+		Check:    outcome.Statuses("2XX"),
 	})
 }
 
@@ -43,9 +44,11 @@ func IsServed(a *exchange.Response, refusesOnly bool, rejects func(status int) b
 // credentials"), and class the reason for which the handler refuses them.
 func RefusesCaller(a *exchange.Response, caller, class string, statuses []int, hint string) error {
 	expected := "a 4xx status"
+	check := outcome.Statuses("4XX")
 	isExpected := a.IsRefused()
 	if len(statuses) > 0 {
 		expected = "status " + oneOf(statuses)
+		check = outcome.Statuses(strings.Fields(strings.Trim(fmt.Sprint(statuses), "[]"))...)
 		isExpected = slices.Contains(statuses, a.Status)
 	}
 	if isExpected {
@@ -56,6 +59,7 @@ func RefusesCaller(a *exchange.Response, caller, class string, statuses []int, h
 		Class:    class,
 		Summary:  fmt.Sprintf("%s by %s returns %d", a.Request.Method, caller, a.Status),
 		Expected: expected,
+		Check:    check,
 		Hint:     hint,
 	}
 	switch {

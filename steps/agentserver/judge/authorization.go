@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -115,7 +116,8 @@ func MayHoldRun(a *exchange.Response, r Run) bool {
 // return 200 with an error for the join of a run that they do not find: unknown is the response to such a join, by an
 // unknown id, or nil. joined is the id by which the run was joined.
 func HoldsNothingOfRun(a *exchange.Response, r Run, joined string, unknown *exchange.Response, unknownID string) error {
-	if !messages.ContainsText(a, r.Text()) {
+	hasText := messages.ContainsText(a, r.Text())
+	if !hasText {
 		if !MayHoldRun(a, r) {
 			return nil
 		}
@@ -124,7 +126,11 @@ func HoldsNothingOfRun(a *exchange.Response, r Run, joined string, unknown *exch
 			return nil
 		}
 	}
-	return leaksRun(a, "")
+	leak := leaksRun(a, "")
+	if hasText {
+		leak.Violations[0].Check = &reports.Check{Statuses: []string{"4XX", "5XX"}, Lacks: []string{r.Text()}}
+	}
+	return leak
 }
 
 // hasNoContent reports whether the body is empty, null, or an object that is empty or has only an error.

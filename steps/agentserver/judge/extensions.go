@@ -33,6 +33,7 @@ func ExtensionRefuses(t Attempt, r Run, owners *exchange.Response) error {
 		Class:    t.Caller,
 		Summary:  fmt.Sprintf("The vendor extension returns %d to %s", t.Response.Status, t.Caller),
 		Expected: "an HTTP error status for " + t.Caller,
+		Check:    outcome.Statuses("4XX", "5XX"),
 	}).Comparing(t.Response, owners)
 }
 

@@ -32,6 +32,7 @@ func NoneRetrievable(runs ...*exchange.Response) error {
 			Kind:     outcome.NotRemoved,
 			Summary:  "GET returns the run that was rolled back",
 			Expected: "a status of 400 or above for a run that was rolled back",
+			Check:    outcome.Statuses("4XX", "5XX"),
 		}
 		if i > 0 {
 			v.Class = "the run in front of it"
@@ -54,6 +55,7 @@ func NoneRemains(state *exchange.Response, prior Prior, later ...Run) error {
 		Kind:     outcome.NotRemoved,
 		Summary:  stillContains(left),
 		Expected: "no message of the prior run",
+		Check:    lacksTexts(left, []Run{prior.Run}, later),
 		Actual:   "one of them, " + messages.Brief(left[:1]),
 		Pointer:  atMessages,
 	}).Comparing(state, prior.Shown)
@@ -74,6 +76,7 @@ func HoldsNewRunOnly(state *exchange.Response, prior Prior, next Run) error {
 		Kind:     outcome.NotRemoved,
 		Summary:  stillContains(left),
 		Expected: "exactly the messages of the new run",
+		Check:    lacksTexts(left, []Run{prior.Run}, []Run{next}),
 		Actual:   messages.Shown(all),
 		Pointer:  atMessages,
 	}).Comparing(state, next.Created)
@@ -101,9 +104,35 @@ func HoldsRemainingOnly(state *exchange.Response, remaining, removed []Run) erro
 		Kind:     outcome.NotRemoved,
 		Summary:  stillContains(left),
 		Expected: "exactly the messages of " + reports.Count(len(remaining), "run"),
+		Check:    lacksTexts(left, removed, remaining),
 		Actual:   messages.Shown(all),
 		Pointer:  atMessages,
 	})
+}
+
+// lacksTexts returns the check that a state has the inputs of the remaining runs and not those of the removed ones. It
+// returns nil if a removed run wrote a message without its input, because a script cannot tell whose it is.
+func lacksTexts(left []messages.Message, removed, remaining []Run) *reports.Check {
+	check := outcome.Statuses("2XX")
+	for _, r := range remaining {
+		check.Contains = append(check.Contains, r.Text())
+	}
+	for _, r := range removed {
+		check.Lacks = append(check.Lacks, r.Text())
+	}
+	for _, m := range left {
+		hasText := func(text string) bool { return strings.Contains(m.Text, text) }
+		if !slices.ContainsFunc(check.Lacks, hasText) {
+			return nil
+		}
+	}
+	for _, kept := range check.Contains {
+		hasText := func(text string) bool { return strings.Contains(kept, text) }
+		if slices.ContainsFunc(check.Lacks, hasText) {
+			return nil
+		}
+	}
+	return check
 }
 
 func stillContains(left []messages.Message) string {
@@ -209,6 +238,7 @@ func RunStays(a *exchange.Response, r Run) error {
 		Kind:     outcome.Changed,
 		Summary:  fmt.Sprintf("GET returns %d for a run that was not rolled back", a.Status),
 		Expected: "the run " + r.ID,
+		Check:    outcome.Statuses("2XX"),
 	}
 	if a.Status >= http.StatusInternalServerError {
 		v.Kind = outcome.ServerError

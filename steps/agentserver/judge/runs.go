@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -54,6 +55,7 @@ func noID(a *exchange.Response, field, hint, pointer string) outcome.Violation {
 	}
 	if !a.OK() {
 		v.Kind = notServed(a)
+		v.Check = &reports.Check{Statuses: []string{"2XX"}, Contains: []string{field}}
 		v.Summary = fmt.Sprintf("%s returns %d instead of a %s", a.Request.Method, a.Status, field)
 	}
 	return v
@@ -91,6 +93,7 @@ func IsRun(a *exchange.Response, r Run) error {
 	switch {
 	case !a.OK():
 		v.Kind = notServed(a)
+		v.Check = &reports.Check{Statuses: []string{"2XX"}, Contains: []string{r.ID}}
 		v.Summary = fmt.Sprintf("%s of the run returns %d", a.Request.Method, a.Status)
 	case id == "":
 		v.Kind = outcome.Missing
@@ -130,6 +133,7 @@ func IsError(a *exchange.Response, class string) error {
 		Class:    class,
 		Summary:  fmt.Sprintf("%s returns %d instead of an error", a.Request.Method, a.Status),
 		Expected: "a status of 400 or above",
+		Check:    outcome.Statuses("4XX", "5XX"),
 	}
 	if class != "" {
 		v.Summary = fmt.Sprintf("%s returns %d for %s", a.Request.Method, a.Status, class)

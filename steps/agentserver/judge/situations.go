@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -112,10 +113,15 @@ func ShowNothingOf(responses []*exchange.Response, removed, others []Run) error 
 			if !showsID && !showsText {
 				continue
 			}
+			shown := r.ID
+			if !showsID {
+				shown = r.Text()
+			}
 			return outcome.Fails(a, outcome.Violation{
 				Kind:     outcome.NotRemoved,
 				Summary:  "A response shows a run that was rolled back",
 				Expected: "nothing of the run " + strconv.Quote(r.ID),
+				Check:    &reports.Check{Statuses: []string{"2XX"}, Lacks: []string{shown}},
 			})
 		}
 	}

@@ -97,7 +97,7 @@ func IsRefused(a *exchange.Response, request string) error {
 		return nil
 	}
 	v := outcome.Violation{Kind: outcome.Accepted, Summary: cmp.Or(request, "The request") + " is accepted",
-		Expected: "status 4xx"}
+		Expected: "status 4xx", Check: outcome.Statuses("4XX")}
 	if !a.OK() {
 		v.Kind = outcome.WrongStatus
 		v.Summary = fmt.Sprintf("%s returns %d", cmp.Or(request, "The request"), a.Status)
@@ -118,6 +118,7 @@ func AcceptsContentType(a, without *exchange.Response, contentType string) error
 		return outcome.Inapplicable("this request", "the target does not accept the same request without the parameter either")
 	}
 	v := outcome.Violation{Kind: outcome.WrongStatus, Expected: "status 2xx, as without the parameter",
+		Check:   outcome.Statuses("2XX"),
 		Summary: fmt.Sprintf("%s with Content-Type %s returns %d", a.Request.Method, contentType, a.Status)}
 	if a.Status >= http.StatusInternalServerError {
 		v.Kind = outcome.ServerError
@@ -145,6 +146,7 @@ func NoServerError(all []Operation) error {
 		if found[key] == nil {
 			found[key] = &outcome.Violation{Kind: outcome.ServerError, Class: strconv.Itoa(status),
 				Summary: fmt.Sprintf("%s returns %d", o.Name, status), Expected: "a status below 500",
+				Check:  outcome.Statuses("2XX", "3XX", "4XX"),
 				Actual: outcome.Seen(o.Response), Operation: o.Name, Exchange: o.Response.ID, Count: 1}
 			continue
 		}

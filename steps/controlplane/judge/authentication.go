@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -19,6 +20,7 @@ func RefusesCredentials(a *exchange.Response, class string) error {
 		Class:    class,
 		Summary:  acceptedOrReturns(a, withCredentials(a, class)),
 		Expected: "status 401 or 403",
+		Check:    outcome.Statuses("401", "403"),
 	})
 }
 
@@ -54,7 +56,8 @@ func OpensWithScheme(a, all *exchange.Response) error {
 	if all != nil && !all.OK() {
 		return outcome.Inconclusive("the request fails with all configured credentials too: %s", outcome.Seen(all))
 	}
-	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: "status 2xx"})
+	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: "status 2xx",
+		Check: outcome.Statuses("2XX")})
 }
 
 // IsAsForUnknown judges that a response cannot be told from that for an unknown deployment, for the same caller. revision
@@ -64,6 +67,9 @@ func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
 		Expected: fmt.Sprintf("the response for an unknown deployment, status %d", unknown.Status),
 		Actual:   outcome.Seen(a),
 		Compared: compared(a, unknown),
+	}
+	if a.Status != unknown.Status {
+		v.Check = outcome.Statuses(strconv.Itoa(unknown.Status))
 	}
 	switch {
 	case a.OK() && containsID(string(a.Body), revision):

@@ -23,6 +23,7 @@ func IsCreated(a *exchange.Response) error {
 		Kind:     unserved(a),
 		Summary:  returns(a),
 		Expected: "status 200, 201 or 202",
+		Check:    outcome.Statuses("200", "201", "202"),
 	})
 }
 
@@ -60,6 +61,7 @@ func RefusesInvalid(a *exchange.Response, class string) error {
 			Class:    class,
 			Summary:  acceptedOrReturns(a, invalidName(a, class)),
 			Expected: "status 4xx",
+			Check:    outcome.Statuses("4XX"),
 		})
 	}
 	if a.Status != http.StatusUnprocessableEntity {

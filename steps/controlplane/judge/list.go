@@ -28,6 +28,7 @@ func RefusesParameter(a *exchange.Response, request, class string, parameters ..
 	if a.Status != http.StatusUnprocessableEntity {
 		v.Kind = unrefused(a)
 		v.Summary = acceptedOrReturns(a, request)
+		v.Check = &reports.Check{Statuses: []string{"422"}, Contains: parameters}
 		return outcome.Fails(a, v)
 	}
 	for _, parameter := range parameters {
@@ -240,6 +241,7 @@ func HoldsExactly(l Listed) error {
 			Kind:     unserved(l.Response),
 			Summary:  fmt.Sprintf("%s returns %d", l.name(), l.Response.Status),
 			Expected: expected,
+			Check:    outcome.Statuses("2XX"),
 			Compared: compared(l.Response, l.With),
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -51,6 +52,7 @@ func IsNotFound(a *exchange.Response, request, id string) error {
 	}
 	if a.Status != http.StatusNotFound {
 		v.Kind = unrefused(a)
+		v.Check = &reports.Check{Statuses: []string{"404"}, Contains: []string{id}}
 		v.Summary = fmt.Sprintf("%s returns %d", name, a.Status)
 		return outcome.Fails(a, v)
 	}

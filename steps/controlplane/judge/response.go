@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -17,7 +18,8 @@ func IsServed(a *exchange.Response) error {
 	if a.OK() {
 		return nil
 	}
-	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: "status 2xx"})
+	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: "status 2xx",
+		Check: outcome.Statuses("2XX")})
 }
 
 // ServesOrRefuses judges that a request returned status 2xx or 4xx. expected describes both.
@@ -25,7 +27,8 @@ func ServesOrRefuses(a *exchange.Response, expected string) error {
 	if a.OK() || a.IsRefused() {
 		return nil
 	}
-	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: expected})
+	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: expected,
+		Check: outcome.Statuses("2XX", "4XX")})
 }
 
 // HasID judges that a response shows an id as a string at a path of its body (GJSON syntax).
@@ -33,7 +36,8 @@ func HasID(a *exchange.Response, path, want string) error {
 	expected := nameAt(path) + " " + want
 	got := a.Get(path)
 	if !got.Exists() && !a.OK() {
-		return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: expected})
+		return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: expected,
+			Check: &reports.Check{Statuses: []string{"2XX"}, Contains: []string{want}}})
 	}
 	if got.Type == gjson.String && exchange.SameID(got.Str, want) {
 		return nil

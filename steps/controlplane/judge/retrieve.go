@@ -21,6 +21,7 @@ func IsUnknown(a *exchange.Response) error {
 			Kind:     unrefused(a),
 			Summary:  returns(a),
 			Expected: "status 404",
+			Check:    outcome.Statuses("404"),
 		})
 	}
 	return common.HasDetail(a)
