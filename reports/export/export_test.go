@@ -48,7 +48,7 @@ func TestScripts(t *testing.T) {
 	for i := range r.Findings {
 		text, err := os.ReadFile(filepath.Join(dir, script.Path(r, &r.Findings[i])))
 		require.NoError(t, err)
-		assert.Contains(t, string(text), "\nshow ", r.Findings[i].ID)
+		assert.Contains(t, string(text), "\nmain() {\n", r.Findings[i].ID)
 	}
 	for _, file := range stale {
 		assert.NoFileExists(t, filepath.Join(dir, "scripts", file))

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/agentconform/agentconform/reports"
 )
 
 var (
@@ -15,8 +17,11 @@ var (
 	variable  = regexp.MustCompile(`AGENTCONFORM_[A-Z0-9_]+`)
 )
 
-// request returns the arguments of curl for a step. They are those of the recorded curl line with two changes: variables
-// replace the ids that earlier responses contain, and the secrets of a body are written as JSON.
+// newLine continues a curl line.
+const newLine = " \\\n    "
+
+// request returns the curl line of a step. It is the recorded one with three changes: variables replace the ids that
+// earlier responses contain, the secrets of a body are written as JSON, and each option is on a line.
 func (s *script) request(x *step) (string, error) {
 	line, recorded := strings.CutPrefix(x.Curl, "curl -sS -i ")
 	switch {
@@ -28,9 +33,9 @@ func (s *script) request(x *step) (string, error) {
 		return "", fmt.Errorf("the request of exchange %d contains a NUL character", x.ID)
 	}
 	inBody := false
-	line = shellPart.ReplaceAllStringFunc(line, func(part string) string {
+	line = shellPart.ReplaceAllStringFunc(" "+line, func(part string) string {
 		if part[0] == '\'' {
-			return token.ReplaceAllStringFunc(part, func(text string) string { return s.replaceID(x, text) })
+			return s.withVariables(x, part)
 		}
 		if name := variable.FindString(part); part[0] == '"' && name != "" {
 			s.secrets[name] = true
@@ -41,9 +46,24 @@ func (s *script) request(x *step) (string, error) {
 		if strings.HasSuffix(part, " --data-raw ") {
 			inBody = true
 		}
-		return part
+		switch {
+		case part[0] == '"', part[0] == '\\':
+			return part
+		case part == " ": // before the address
+			return newLine
+		}
+		return strings.ReplaceAll(strings.ReplaceAll(part, " -", newLine+"-"), newLine+"-X", " -X")
 	})
-	return fmt.Sprintf("--max-time %d %s", patience(x), line), nil
+	return fmt.Sprintf("curl --max-time %d%s", patience(x), line), nil
+}
+
+// withVariables returns a text in single quotes with variables in place of ids.
+func (s *script) withVariables(x *step, quoted string) string {
+	replaced := token.ReplaceAllStringFunc(quoted, func(text string) string { return s.replaceID(x, text) })
+	if replaced == quoted {
+		return quoted
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(replaced, "''"), "''")
 }
 
 // replaceID replaces a token of a text in single quotes: the id of an earlier response by its variable, and the id of
@@ -51,7 +71,7 @@ func (s *script) request(x *step) (string, error) {
 func (s *script) replaceID(x *step, text string) string {
 	for _, v := range x.uses {
 		if v.value == text {
-			return `'"$` + v.variable + `"'`
+			return `'"$` + v.name + `"'`
 		}
 	}
 	run := s.result.Run.ID
@@ -102,36 +122,72 @@ func (p pair) isID() bool {
 // id is an id that a response contains before any request does.
 type id struct {
 	pair
-	variable string // of the script; empty if no later request uses the id
-	from     *step
-	taken    bool // the script has set the variable
+	name  string // of the variable
+	from  *step
+	taken bool // the script has set the variable
 }
 
-// findIDs finds the ids that steps use and the steps whose responses contain them.
-func (s *script) findIDs() {
+// findIDs finds the ids that steps or the check use, and the steps whose responses contain them.
+func (s *script) findIDs(check *reports.Check) {
 	known := map[string]*id{} // by value
 	sent := map[string]bool{} // tokens of requests that are not known ids
-	variables := 0
-	for _, each := range s.steps {
-		for _, text := range token.FindAllString(each.URL+"\n"+each.Request.Body, -1) {
-			v := known[text]
+	counts := map[string]int{}
+	use := func(by *step, text string) {
+		for _, value := range token.FindAllString(text, -1) {
+			v := known[value]
 			if v == nil {
-				sent[text] = true
+				sent[value] = true
 				continue
 			}
-			if v.variable == "" {
-				variables++
-				v.variable = fmt.Sprintf("id%d", variables)
+			if !slices.Contains(by.uses, v) {
+				by.uses = append(by.uses, v)
+			}
+			if !slices.Contains(v.from.gives, v) {
 				v.from.gives = append(v.from.gives, v)
-			}
-			if !slices.Contains(each.uses, v) {
-				each.uses = append(each.uses, v)
-			}
-		}
-		for _, p := range pairs(each.Response.Body) {
-			if p.isID() && !sent[p.value] && known[p.value] == nil {
-				known[p.value] = &id{pair: p, from: each}
 			}
 		}
 	}
+	for _, each := range s.steps {
+		if each.ID == s.shown && s.decides {
+			s.check = &step{check: check}
+			use(s.check, strings.Join(slices.Concat(check.Contains, check.Lacks), "\n"))
+		}
+		use(each, each.URL+"\n"+each.Request.Body)
+		for _, p := range pairs(each.Response.Body) {
+			if p.isID() && !sent[p.value] && known[p.value] == nil {
+				kind := p.kind(each.Operation)
+				counts[kind]++
+				known[p.value] = &id{pair: p, from: each, name: nameOf(kind, counts[kind])}
+				s.names[p.value] = known[p.value].name
+			}
+		}
+	}
+}
+
+// nameOf returns the name of the variable for the n-th id of a kind: deployment, deployment2, run_A, run_B.
+func nameOf(kind string, n int) string {
+	switch {
+	case kind == "run" && n <= 26:
+		return "run_" + string(rune('A'+n-1))
+	case kind == "run":
+		return fmt.Sprint("run_", n)
+	case n == 1:
+		return kind
+	}
+	return fmt.Sprint(kind, n)
+}
+
+// kind returns a name for the object of an id in a response of the operation.
+func (p pair) kind(operation string) string {
+	switch {
+	case p.key == "thread_id":
+		return "thread"
+	case p.key == "run_id":
+		return "run"
+	case p.key == "latest_revision_id", p.key == "id" && strings.Contains(operation, "revision"):
+		return "revision"
+	case p.key == "id" && strings.Contains(operation, "deployment"):
+		return "deployment"
+	}
+	return "id"
 }

@@ -1,7 +1,8 @@
 // Package script writes the exchanges that led to a finding as a bash script of curl lines, one after the other. The
 // script takes ids from the responses that it gets. It repeats a read for a limited time until the response is like the
 // recorded one. A request that had no response when the next one was sent is sent in the background. At the end it
-// prints the response that shows the violation.
+// removes what it created, and its exit code tells whether the last response is still wrong ([reports.Check]). It claims
+// that a response is right only if all steps before it had a status as in the test run.
 //
 // In the recorded curl lines all text of the target is in single quotes and secrets are names of variables. Only the
 // curl lines of this program have this form, so results that were read from a file get no scripts. Requests are only
@@ -9,7 +10,7 @@
 package script
 
 import (
-	_ "embed" // prelude.sh
+	_ "embed" // helpers.sh
 	"fmt"
 	"io"
 	"maps"
@@ -22,8 +23,8 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-//go:embed prelude.sh
-var prelude string
+//go:embed helpers.sh
+var helpers string
 
 // maxScripts is the maximum number of findings of a result that get a script.
 const maxScripts = 50
@@ -51,48 +52,70 @@ func Command(r *reports.Result, f *reports.Finding, folder string) string {
 	if file == "" {
 		return ""
 	}
-	return execCommand(r) + " -- bash " + reports.ShellWord(path.Join(folder, file))
+	return "agentconform exec" + r.Run.Flags("--config") + " -- bash " + reports.ShellWord(path.Join(folder, file))
 }
-
-func execCommand(r *reports.Result) string { return "agentconform exec" + r.Run.Flags("--config") }
 
 // Write writes the script of a finding. The error is that of w, or the reason why there is no script.
 func Write(w io.Writer, r *reports.Result, f *reports.Finding) error {
-	s := &script{result: r, secrets: map[string]bool{}}
+	s := &script{result: r, secrets: map[string]bool{}, names: map[string]string{}}
 	if err := s.readSteps(f); err != nil {
 		return err
 	}
-	s.findIDs()
+	s.findIDs(f.Check)
 	for i, each := range s.steps {
 		if err := s.writeStep(i, each); err != nil {
 			return err
 		}
 	}
-	targets := strings.TrimSpace(r.Target.ControlPlane + " " + r.Target.AgentServer)
+	s.text.WriteString("\n  wait\n")
+	s.writeEnd(f)
 	var b strings.Builder
-	fmt.Fprintf(&b, "#!/usr/bin/env bash\n# %s, finding %s: sends the requests that led to the finding to %s,\n",
-		comment(f.Requirement), comment(f.ID), comment(targets))
-	b.WriteString("# and prints the response that shows it. The lines with need name the secrets that must be in the " +
-		"environment.\n# The script does not remove what it creates at the target.\n")
-	b.WriteString(prelude)
-	fmt.Fprintf(&b, "\nexec=%s\n", safe.ShellWord(safe.Line(execCommand(r))))
+	s.writeHeader(&b, f)
+	b.WriteString("\nmain() {\n")
 	for _, name := range slices.Sorted(maps.Keys(s.secrets)) {
-		fmt.Fprintf(&b, "need %s\n", name)
+		fmt.Fprintf(&b, "  need %s\n", name)
 	}
-	fmt.Fprintf(&b, "%s\nwait\nshow %d\n", s.text.String(), s.shown)
+	fmt.Fprintf(&b, "%s}\n\n%s", s.text.String(), helpers)
+	fmt.Fprintf(&b, "set -eu\ncommand=%s\n", safe.ShellWord(safe.Line(Command(r, f, r.Run.Out()))))
+	b.WriteString("run=\"$(date +%s)-$$\" # makes the names of created objects unique\n")
+	fmt.Fprintf(&b, "created=%s\n", safe.ShellWord(s.created()))
+	b.WriteString("dir=$(mktemp -d) verdict=\ntrap finish EXIT\ntrap 'exit 130' INT TERM\nmain\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
+// writeHeader writes the comment at the top.
+func (s *script) writeHeader(b *strings.Builder, f *reports.Finding) {
+	title := f.Step
+	if q := s.result.Requirement(f.Requirement); q != nil {
+		title = q.Title
+	}
+	targets := strings.TrimSpace(s.result.Target.ControlPlane + " " + s.result.Target.AgentServer)
+	fmt.Fprintf(b, "#!/usr/bin/env bash\n# %s: %s\n", comment(f.Requirement), comment(title))
+	fmt.Fprintf(b, "# %s: expected %s, got %s\n#\n", comment(f.Summary), comment(f.Expected), firstLine(f.Actual))
+	fmt.Fprintf(b, "# This script sends the requests that led to this finding to %s. Run it:\n#   %s\n", comment(targets),
+		comment(Command(s.result, f, s.result.Run.Out())))
+	b.WriteString("# It needs bash and curl. At the end it removes what it created; with KEEP=1 it does not.\n" +
+		"# Exit codes: 0 now as expected, 1 still failing, 2 a secret is not set, 3 could not tell.\n")
+}
+
 // comment returns text for a comment, on one line.
-func comment(s string) string { return safe.Line(safe.Cut(s, 200)) }
+func comment(s string) string { return safe.Line(safe.Cut(s, 300)) }
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return comment(line)
+}
 
 // script is the script of one finding while it is written.
 type script struct {
 	result  *reports.Result
 	steps   []*step
 	shown   int             // the exchange whose response is printed
+	decides bool            // the check of the finding applies to that response
+	check   *step           // uses the ids in the check; nil if decides is false
 	secrets map[string]bool // names of variables
+	names   map[string]string
 	text    strings.Builder // the lines of the steps
 }
 
@@ -103,30 +126,54 @@ func (s *script) writeStep(i int, each *step) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(&s.text, "\n# exchange %d, %s\n", each.ID, comment(string(each.part)))
+	s.text.WriteString("\n")
 	for _, before := range s.steps[:i] {
 		needed := slices.ContainsFunc(each.uses, func(v *id) bool { return v.from == before })
-		if before.background && (needed || before.end <= each.begin+1) {
-			before.background = false
-			fmt.Fprintf(&s.text, "wait \"$sent%d\"\n", before.ID)
+		if before.waits && (needed || before.end <= each.begin+1) {
+			before.waits = false
+			fmt.Fprintf(&s.text, "  wait \"$sent%d\"\n", before.number)
 		}
 	}
+	s.take(each)
+	if each.ID == s.shown && s.decides {
+		s.take(s.check)
+		s.writeCheck()
+	}
+	sentence := safe.ShellWord(comment(s.sentence(each)))
+	switch {
+	case each.background:
+		fmt.Fprintf(&s.text, "  step %d %s %s \\\n    %s &\n  sent%d=$!\n", each.number, s.wanted(each), sentence, arguments, each.number)
+	case each.ID == s.shown && s.decides && each.Method == "GET":
+		patient := ""
+		if each.tolerated {
+			patient = "patient"
+		}
+		fmt.Fprintf(&s.text, "  watch %d %s %d '%s' \\\n    %s\n", each.number, sentence, each.seconds(), patient, arguments)
+	case each.Status != 0 && each.isRepeated(s.shown):
+		fmt.Fprintf(&s.text, "  %spoll %d %d %s %d \\\n    %s\n", s.conditions(each), each.number, each.Status, sentence, s.longest(each), arguments)
+	default:
+		fmt.Fprintf(&s.text, "  step %d %s %s \\\n    %s\n", each.number, s.wanted(each), sentence, arguments)
+	}
+	return nil
+}
+
+// take writes lines that set the variables of a step.
+func (s *script) take(each *step) {
 	for _, v := range each.uses {
 		if !v.taken {
 			v.taken = true
-			fmt.Fprintf(&s.text, "take %s %d %s %d\n", v.variable, v.from.ID, v.key, v.nth)
+			fmt.Fprintf(&s.text, "  take %s %d %s %d\n", v.name, v.from.number, v.key, v.nth)
 		}
 	}
-	conditions := s.conditions(each)
-	switch {
-	case each.background:
-		fmt.Fprintf(&s.text, "send %d %s &\nsent%d=$!\n", each.ID, arguments, each.ID)
-	case conditions != "":
-		fmt.Fprintf(&s.text, "again %s -- %s\n", conditions, arguments)
-	default:
-		fmt.Fprintf(&s.text, "send %d %s\n", each.ID, arguments)
+}
+
+// wanted returns the status that a step must have so that the last response means the same as in the test run. It is "-"
+// for the last step and for updates by other scenarios: a correct server may refuse what they sent.
+func (s *script) wanted(each *step) string {
+	if each.ID == s.shown || s.isByOther(each) {
+		return "-"
 	}
-	return nil
+	return fmt.Sprintf("%03d", each.Status)
 }
 
 // Patterns of the status in a response body. grep reads them too. A revision with a settled status keeps it.
@@ -135,16 +182,8 @@ var (
 	settled = regexp.MustCompile(`"status" *: *"(DEPLOYED|SKIPPED|INTERRUPTED|UNKNOWN|[A-Z_]*FAILED)"`)
 )
 
-// conditions returns the arguments of again: for how many seconds the request is repeated, and which response ends it.
-// It returns "" if the request is sent once.
-func (s *script) conditions(each *step) string {
-	if each.Status == 0 || !each.isRepeated(s.shown) {
-		return ""
-	}
-	seconds := 5 + 2*(each.end-each.begin)/1000
-	if each.part == reports.SetUp {
-		seconds = max(seconds, 90)
-	}
+// conditions returns the variables for poll that describe the response which ends it.
+func (s *script) conditions(each *step) (assignments string) {
 	pattern := ""
 	recorded := status.FindString(each.Response.Body)
 	if each.ID == s.shown {
@@ -152,9 +191,44 @@ func (s *script) conditions(each *step) string {
 	} else if settled.MatchString(recorded) {
 		pattern = settled.String() // the settled status of an earlier revision depends on when the next one was created
 	}
-	arguments := fmt.Sprintf("%d %d %d %s", seconds, each.ID, each.Status, safe.ShellWord(pattern))
-	for _, v := range each.gives {
-		arguments += fmt.Sprintf(" %s:%d", v.key, v.nth)
+	if pattern != "" {
+		assignments = "like=" + safe.ShellWord(pattern) + " "
 	}
-	return arguments
+	var values []string
+	for _, v := range each.gives {
+		values = append(values, fmt.Sprintf("%s:%d", v.key, v.nth))
+	}
+	if len(values) > 0 {
+		assignments += "new='" + strings.Join(values, " ") + "' "
+	}
+	return assignments
+}
+
+// longest returns for how many seconds a script polls.
+func (s *script) longest(each *step) int64 {
+	if each.part == reports.SetUp {
+		return max(each.seconds(), 90)
+	}
+	return each.seconds()
+}
+
+// isByOther reports whether another scenario updated the deployment before.
+func (s *script) isByOther(each *step) bool {
+	return each.part == reports.SetUp && each.Method == "PATCH" && each.Scenario != s.step(s.shown).Scenario &&
+		!strings.HasPrefix(each.Scenario, "fixture: ")
+}
+
+// created returns the steps that may create a thread or a deployment, the last one first, each with the key of its id.
+func (s *script) created() string {
+	var all []string
+	for _, each := range slices.Backward(s.steps) {
+		switch {
+		case each.Method != "POST":
+		case strings.HasSuffix(each.URL, "/threads"):
+			all = append(all, fmt.Sprintf("%d:thread_id", each.number))
+		case strings.HasSuffix(each.URL, "/v2/deployments"):
+			all = append(all, fmt.Sprintf("%d:id", each.number))
+		}
+	}
+	return strings.Join(all, " ")
 }

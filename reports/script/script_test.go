@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -50,7 +51,15 @@ func exchange(method, path, body string, status int, response string) reports.Ex
 	return reports.Exchange{Method: method, URL: path, Request: reports.Message{Body: body}, Status: status, Response: reports.Message{Body: response}}
 }
 
-func run(t *testing.T, r *reports.Result, f *reports.Finding, env ...string) (out, log string, err error) {
+// unknown is the exit code of a script that cannot tell whether the finding is still seen.
+const unknown = 3
+
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return lines[len(lines)-1]
+}
+
+func run(t *testing.T, r *reports.Result, f *reports.Finding, env ...string) (out, log string, code int) {
 	t.Helper()
 	var b strings.Builder
 	require.NoError(t, script.Write(&b, r, f))
@@ -61,10 +70,10 @@ func run(t *testing.T, r *reports.Result, f *reports.Finding, env ...string) (ou
 	bash.Dir, bash.Env = dir, append(os.Environ(), env...)
 	var stderr strings.Builder
 	bash.Stderr = &stderr
-	stdout, err := bash.Output()
+	stdout, _ := bash.Output()
 	files, _ := os.ReadDir(dir)
 	assert.Len(t, files, 1, "the script creates no file in the folder")
-	return string(stdout), stderr.String(), err
+	return string(stdout), stderr.String(), bash.ProcessState.ExitCode()
 }
 
 // server returns a server that records each request. It returns the responses of an operation in turn, and repeats the
@@ -109,14 +118,17 @@ func TestScriptTakesIDsFromResponses(t *testing.T) {
 		exchange("GET", "/v2/deployments/d-1/revisions/rb", "", 200, `{"id":"rb","status":"BUILDING"}`),
 		exchange("GET", "/v2/deployments/d-1/revisions/rb", "", 200, `{"id":"rb","status":"DEPLOYED"}`),
 	)
-	out, log, err := run(t, r, f, "AGENTCONFORM_K=key", `AGENTCONFORM_S=a "quoted" \ text`)
-	require.NoError(t, err, log)
+	f.Expected, f.Actual = "BUILD_FAILED", "DEPLOYED\nand more"
+	out, log, code := run(t, r, f, "AGENTCONFORM_K=key", `AGENTCONFORM_S=a "quoted" \ text`)
+	assert.Equal(t, unknown, code, log)
 	assert.Contains(t, out, `{"id":"r-2","status":"DEPLOYED","x":1}`)
+	assert.Equal(t, "compare with: expected BUILD_FAILED, got DEPLOYED in the test run", lastLine(out))
 	requests := seen()
-	require.Len(t, requests, 6)
+	require.Len(t, requests, 7)
 	assert.Regexp(t, `^POST /v2/deployments key \{"name":"agentconform-[0-9]+-[0-9]+-d-1","secrets":\[\{"name":"n","value":"a \\"quoted\\" \\\\ text"\}\]\}$`, requests[0])
 	assert.Equal(t, `PATCH /v2/deployments/d-2  {"a":"it's $(touch x) $HOME"}`, requests[1])
-	assert.Equal(t, []string{"GET /v2/deployments/d-2", "GET /v2/deployments/d-2", "GET /v2/deployments/d-2/revisions/r-2", "GET /v2/deployments/d-2/revisions/r-2"}, requests[2:])
+	assert.Equal(t, []string{"GET /v2/deployments/d-2", "GET /v2/deployments/d-2", "GET /v2/deployments/d-2/revisions/r-2", "GET /v2/deployments/d-2/revisions/r-2"}, requests[2:6])
+	assert.Equal(t, "DELETE /v2/deployments/d-2 key", requests[6])
 }
 
 // TestMissingSecret checks that the script sends no request if a secret is not set.
@@ -130,8 +142,8 @@ func TestMissingSecret(t *testing.T) {
 	}
 	r, f := chainOf(target, x)
 	r.Run.Arguments = []string{"run", "--config", "my vendor.yaml"}
-	_, log, err := run(t, r, f, "AGENTCONFORM_CREDENTIALS_TENANT_ID=t")
-	require.Error(t, err)
+	_, log, code := run(t, r, f, "AGENTCONFORM_CREDENTIALS_TENANT_ID=t")
+	assert.Equal(t, 2, code)
 	assert.Contains(t, log, "agentconform exec --config 'my vendor.yaml' -- bash ")
 	assert.Contains(t, log, "AGENTCONFORM_CREDENTIALS_API_KEY is not set")
 	assert.Empty(t, seen())
@@ -157,10 +169,10 @@ func TestOverlappingRequests(t *testing.T) {
 	after := exchange("GET", "/state", "", 200, "{}")
 	after.AtMS, after.MS = 130, 5
 	r, f := chainOf(s.URL, join, rollback, after)
-	_, log, err := run(t, r, f)
-	require.NoError(t, err, log)
-	assert.Contains(t, log, "exchange 1: status 200", "the next request is sent before the join has a response")
-	assert.Less(t, strings.Index(log, "exchange 1"), strings.Index(log, "exchange 3"), "a later request waits for the response of the join: %s", log)
+	out, log, code := run(t, r, f)
+	assert.Equal(t, unknown, code, log)
+	assert.Contains(t, out, "1. GET /join: 200", "the next request is sent before the join has a response")
+	assert.Less(t, strings.Index(out, "1. GET"), strings.Index(out, "3. GET"), "a later request waits for the response of the join: %s", out)
 }
 
 // TestHostileTarget runs scripts of results whose texts try to run commands or to send secrets to another server.
@@ -172,9 +184,9 @@ func TestHostileTarget(t *testing.T) {
 	r, f := chainOf(target, first, exchange("GET", "/v2/x/one?q="+strings.Join(strings.Fields(evil), "${IFS}"), "", 404, ""))
 	f.Requirement, f.ID, r.Run.ID = evil, evil, evil
 	f.Exchanges[0].Part = reports.Part(evil)
-	_, log, err := run(t, r, f, "AGENTCONFORM_K=secret") // run checks that no file was created
-	require.NoError(t, err, log)
-	require.Len(t, seen(), 2)
+	_, log, code := run(t, r, f, "AGENTCONFORM_K=secret") // run checks that no file was created
+	assert.Equal(t, unknown, code, log)
+	require.Len(t, seen(), 2, log)
 	assert.NotContains(t, strings.Join(seen(), "\n"), "secret", "no header of the exchange was recorded as a secret")
 
 	for name, change := range map[string]func(*reports.Exchange){
@@ -207,14 +219,104 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
+// TestVerdict checks the last line of scripts and their exit codes, for the responses of a server to the requests that
+// create a thread and ask for its state.
+func TestVerdict(t *testing.T) {
+	const thread = `{"thread_id":"t-2"}`
+	leak := &reports.Check{Statuses: []string{"2XX"}, Lacks: []string{"agentconform-old-word-1."}, Contains: []string{"new", "t-1"}}
+	refused := &reports.Check{Statuses: []string{"404", "5XX"}}
+	for name, c := range map[string]struct {
+		check         *reports.Check
+		create, state string
+		change        func(*reports.Finding)
+		read          bool // the last request is a GET, which is repeated for 5 s
+		code          int
+		last          string
+	}{
+		"the same status as before":  {check: refused, create: thread, state: "200 {}", code: 1, last: "expected 404 or 5xx, got 200: still failing"},
+		"another wrong status":       {check: refused, create: thread, state: "422 {}", code: 1, last: "expected 404 or 5xx, got 422: still failing"},
+		"an expected status":         {check: refused, create: thread, state: "404 {}", code: 0, last: "expected 404 or 5xx, got 404: now as expected"},
+		"a status of expected class": {check: refused, create: thread, state: "503 {}", code: 0, last: "expected 404 or 5xx, got 503: now as expected"},
+		"a flaky finding": {check: refused, create: thread, state: "404 {}", code: 3,
+			change: func(f *reports.Finding) { f.Judged, f.Seen = 2, 1 },
+			last:   "could not tell: as expected this time, but the test run saw the failure in only one of two attempts"},
+		"the set-up fails": {check: refused, create: "422 " + thread, state: "404 {}", code: 3,
+			last: "could not tell: the responses differ from those of the test run before the last step, first in step 1"},
+		"the set-up has no id": {check: refused, create: "{}", state: "404 {}", code: 3,
+			last: "could not tell: the response of step 1 has no thread_id, which the next request needs"},
+		"the text is still there":          {check: leak, create: thread, state: "agentconform-RUN-word-1. new t-2", code: 1},
+		"the text is gone":                 {check: leak, create: thread, state: "new t-2", code: 0},
+		"a read stays right for some time": {check: leak, create: thread, state: "new t-2", code: 0, read: true},
+		"all text is gone":                 {check: leak, create: thread, state: "t-2", code: 3},
+		"an error without the text":        {check: leak, create: thread, state: "404 new t-2", code: 3},
+		"another exchange shows it": {check: refused, create: thread, state: "404 {}", code: 3,
+			change: func(f *reports.Finding) { f.Exchange = 1 }, last: "compare with: expected , got  in the test run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			var removed, id string
+			reads, method := 0, http.MethodPost
+			if c.read {
+				method = http.MethodGet
+			}
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				defer mu.Unlock()
+				body, _ := io.ReadAll(r.Body)
+				response := c.create
+				switch {
+				case r.Method == http.MethodDelete:
+					removed += r.URL.Path
+				case r.URL.Path == "/threads":
+					id = regexp.MustCompile(`[0-9]+-[0-9]+`).FindString(string(body))
+				default:
+					reads++
+					response = strings.ReplaceAll(c.state, "RUN", id)
+				}
+				status, rest, _ := strings.Cut(response, " ")
+				if code, err := strconv.Atoi(status); err == nil {
+					w.WriteHeader(code)
+					response = rest
+				}
+				_, _ = w.Write([]byte(response))
+			}))
+			defer s.Close()
+			r, f := chainOf(s.URL, exchange("POST", "/threads", `{"word":"agentconform-old-word-1."}`, 200, `{"thread_id":"t-1"}`),
+				exchange(method, "/threads/t-1/state", "", 200, "{}"))
+			f.Check = c.check
+			if c.change != nil {
+				c.change(f)
+			}
+			out, log, code := run(t, r, f)
+			assert.Equal(t, c.code, code, out+log)
+			assert.Equal(t, c.read, reads > 1)
+			if c.last != "" {
+				assert.Equal(t, c.last, lastLine(out))
+			}
+			if c.create == thread {
+				assert.Equal(t, "/threads/t-2", removed)
+				assert.Contains(t, out, "\nremoved 1 of 1 created objects (KEEP=1 keeps them)\n")
+			}
+			if c.code == 1 {
+				removed = ""
+				out, _, _ = run(t, r, f, "KEEP=1")
+				assert.Empty(t, removed)
+				assert.Contains(t, out, "\nKEEP=1: 1 created objects stay at the server\n")
+			}
+		})
+	}
+}
+
 // inert matches text that a shell does not interpret: texts in quotes, and comments outside of them.
 var inert = regexp.MustCompile(`(?m)'[^']*'|\\'|^#.*$`)
 
 // harmless matches the remaining lines: words of this package, names of variables, and numbers.
-var harmless = regexp.MustCompile(`^(` + strings.Join([]string{
-	`wait( "\$sent\d+")?`, `take id\d+ \d+ \w+ \d+`, `sent\d+=\$!`, `show \d+`,
-	`(send \d+|again \d+ \d+ \d+ [a-zA-Z0-9_: ]*--) --max-time \d+( -X [A-Z]+| -H| --data-raw|"\$id\d+"|"\$run"|"\$AGENTCONFORM_[A-Z0-9_]+"|"\$\{AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}"|` +
-		`"\$\(json "\$\{?AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}?"\)"| )*( &)?`,
+var harmless = regexp.MustCompile(`^ *(` + strings.Join([]string{
+	`need AGENTCONFORM_[A-Z0-9_]+`, `wait( "\$sent\d+")?`, `take \w+ \d+ \w+ \d+`, `sent\d+=\$!`, `(compare|decide) \d+ *`,
+	`statuses= contains=("\$\w+")* lacks=("\$\w+")* silent= # what the next response must be like`,
+	`((like= )?(new= )?poll \d+ \d+  \d+|step \d+ (\d+|-) |watch \d+  \d+ ) *curl --max-time \d+( -X [A-Z]+| -H| --data-raw| --path-as-is|"\$\w+"|` +
+		`"\$\{AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}"|"\$\(json "\$\{?AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}?"\)"| )*( &)?`,
 }, "|") + `)?$`)
 
 // FuzzWrite checks that a shell runs no text of a result.
@@ -232,14 +334,27 @@ func FuzzWrite(f *testing.F) {
 		first.Request.Secrets = []reports.SecretPlace{{Header: name}, {Pointer: "/secrets/0/value"}}
 		r, finding := chainOf("http://target.example", first, exchange("GET", next, "", int(status), response), exchange(method, next, response, 200, body))
 		r.Run.ID, finding.Requirement, finding.Pointer = run, value, path
+		finding.Summary, finding.Expected, finding.Actual, finding.Step = body, value, response, name
+		if status%2 == 0 {
+			finding.Check = &reports.Check{Statuses: []string{value}, Contains: []string{name}, Lacks: []string{body, response}}
+		}
 		var b strings.Builder
 		if script.Write(&b, r, finding) != nil {
 			return
 		}
-		_, steps, found := strings.Cut(b.String(), "\n# exchange ")
+		header, steps, found := strings.Cut(b.String(), "\nmain() {\n")
+		require.True(t, found)
+		for line := range strings.SplitSeq(header, "\n") {
+			require.Regexp(t, "^(#|$)", line)
+		}
+		steps, rest, found := strings.Cut(steps, "\n}\n\n# need ")
 		require.True(t, found)
 		require.NotContains(t, b.String(), "\x00")
-		for line := range strings.SplitSeq(inert.ReplaceAllString("# exchange "+steps, ""), "\n") {
+		_, assignments, found := strings.Cut(rest, "\nset -eu\n")
+		require.True(t, found)
+		require.Regexp(t, `\Acommand=\n`, inert.ReplaceAllString(assignments, ""))
+		steps = strings.ReplaceAll(inert.ReplaceAllString(steps, ""), " \\\n", "")
+		for line := range strings.SplitSeq(steps, "\n") {
 			require.Regexp(t, harmless, line, "in\n%s", steps)
 		}
 	})

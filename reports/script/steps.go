@@ -13,9 +13,13 @@ type step struct {
 	reports.Exchange // the one whose response the script waits for
 	part             reports.Part
 	begin, end       int64 // of the first and of the last exchange, in milliseconds
+	number           int   // from 1
 	times            int   // how often the suite sent it
+	tolerated        bool  // the suite got the same status before, and repeated the request
 	gives, uses      []*id
-	background       bool // it is sent in the background, and the script did not wait for it yet
+	background       bool           // it is sent in the background
+	waits            bool           // the script did not wait for it yet
+	check            *reports.Check // only in the step of the check, which is not sent
 }
 
 // readSteps reads the exchanges of a finding in the order in which they were sent.
@@ -31,6 +35,7 @@ func (s *script) readSteps(f *reports.Finding) error {
 	if slices.Contains(links, reports.Link{Exchange: f.Exchange, Part: reports.Observation}) {
 		s.shown = f.Exchange
 	}
+	s.decides = s.canDecide(f)
 	last := map[string]*step{} // by scenario or fixture
 	for _, link := range links {
 		x, err := s.result.Exchange(link.Exchange)
@@ -39,10 +44,11 @@ func (s *script) readSteps(f *reports.Finding) error {
 		}
 		current := last[x.Scenario]
 		if current == nil || !current.repeats(x) {
-			current = &step{Exchange: x, part: link.Part, begin: x.AtMS}
+			current = &step{Exchange: x, part: link.Part, begin: x.AtMS, number: len(s.steps) + 1}
 			last[x.Scenario] = current
 			s.steps = append(s.steps, current)
 		} else if current.ID != s.shown {
+			current.tolerated = current.Status == x.Status
 			current.Exchange, current.part = x, link.Part
 		}
 		current.end = x.AtMS + int64(x.MS)
@@ -51,9 +57,18 @@ func (s *script) readSteps(f *reports.Finding) error {
 	for i, each := range s.steps {
 		overlaps := func(later *step) bool { return later.Scenario == each.Scenario && later.begin+1 < each.end }
 		each.background = each.times == 1 && slices.ContainsFunc(s.steps[i+1:], overlaps)
+		each.waits = each.background
 	}
 	return nil
 }
+
+// step returns the step of an exchange. There is one for the exchange that is shown.
+func (s *script) step(exchange int) *step {
+	return s.steps[slices.IndexFunc(s.steps, func(x *step) bool { return x.ID == exchange })]
+}
+
+// seconds returns for how long the script repeats a request.
+func (s *step) seconds() int64 { return 5 + 2*(s.end-s.begin)/1000 }
 
 // repeats reports whether an exchange is the same read again, or the same write after a response that asked for a retry.
 func (s *step) repeats(x reports.Exchange) bool {

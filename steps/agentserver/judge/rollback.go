@@ -273,6 +273,10 @@ func OneRunRemains(runs []Retrieved, inTurn bool) error {
 		v.Kind = outcome.NotRemoved
 		v.Summary = fmt.Sprintf("%d of %d runs with rollback can be retrieved", len(left), len(runs))
 		v.Actual = fmt.Sprintf("%d of %d", len(left), len(runs))
+		if inTurn {
+			v.Check = outcome.Statuses("4XX", "5XX")
+			return outcome.Fails(left[0].Response, v)
+		}
 		return outcome.Fails(left[len(left)-1].Response, v)
 	case inTurn && left[0].ID != newest.ID:
 		v.Kind = outcome.NotRemoved

@@ -35,6 +35,7 @@ func StateIsServed(a *exchange.Response) error {
 		Kind:     notServed(a),
 		Summary:  fmt.Sprintf("GET of the state returns %d while a run is in progress", a.Status),
 		Expected: "status 2xx",
+		Check:    outcome.Statuses("2XX"),
 	})
 }
 
