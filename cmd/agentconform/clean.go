@@ -27,7 +27,7 @@ func newClean() *cobra.Command {
 	f := &cleanFlags{}
 	c := &cobra.Command{
 		Use:   "clean",
-		Short: "Remove deployments and threads that earlier test runs did not remove",
+		Short: "Remove what earlier test runs did not remove",
 		Long: `Remove the deployments and threads that earlier test runs did not remove from the target, because they were
 killed, the target was unreachable, or --keep was given. The ledger of the test runs lists them with their addresses.
 
@@ -37,7 +37,7 @@ a deployment of the ledger.
 Exit codes: 0 all removed, or nothing to remove; 2 wrong usage or configuration; 3 something could not be removed, or
 a line of the ledger could not be read.`,
 		Example: `  agentconform clean --config vendor.yaml
-  agentconform clean --config vendor.yaml --ledger out/ledger.jsonl --run 3f2a91c0
+  agentconform clean --config vendor.yaml --ledger out/ledger.jsonl --run 3f2a91
   agentconform clean --config vendor.yaml --dry-run`,
 		Args: noArguments("name the ledger with --ledger, the run with --run and the target with --config"),
 		RunE: f.clean,

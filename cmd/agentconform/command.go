@@ -95,12 +95,11 @@ removes them at the end.
 
 Exit codes: 0 conformant, 1 non-conformant, 2 wrong usage or configuration, 3 incomplete (target unreachable, blocked,
 inconclusive or stopped, and no MUST failed).`,
-		Example: `  agentconform run                                    test the bundled reference
-  agentconform init --target https://control.example  write a configuration with what can be learned from the target
-  agentconform doctor --config agentconform.yaml      check whether a target can be tested, and what is missing
-  agentconform run --config agentconform.yaml         test the target of a configuration
-  agentconform explain CP-LIST-3                      show a requirement in full
-  agentconform serve --write-config reference.yaml    serve the reference, and write a configuration for it`,
+		Example: `  agentconform run                                    test the reference
+  agentconform init --target https://control.example  write agentconform.yaml
+  agentconform doctor                                 what is missing in it?
+  agentconform run --config agentconform.yaml         test its target
+  agentconform explain CP-LIST-3                      show a requirement in full`,
 		Args:                  knownCommand,
 		PersistentPreRunE:     refuseEmpty,
 		RunE:                  func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -113,20 +112,8 @@ inconclusive or stopped, and no MUST failed).`,
 	root.Version = fullVersion()
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(explainFlagError)
-	root.AddCommand(newRun(), newInit(), newDoctor(), newServe(), newProve(), newReplay(), newExec(), newCompare(),
-		newClean(), newList(), newExplain(), newSchema(), newVersion(), newContainer(), newMan(), configTopic())
-	describeHelp(root)
+	arrange(root)
 	return root
-}
-
-// describeHelp sets the texts of the help command, which cobra creates.
-func describeHelp(root *cobra.Command) {
-	root.InitDefaultHelpCmd()
-	c, _, _ := root.Find([]string{"help"}) // cannot fail
-	c.Args = knownCommand
-	c.Short = "Show the help of a command or topic"
-	c.Long = "Show the help of a command, or of the topic config (the keys of the configuration)."
-	c.Example = "  agentconform help run\n  agentconform help config"
 }
 
 // newMan returns the command that prints the manual page for packages, which contains the help of each command

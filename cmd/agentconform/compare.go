@@ -25,7 +25,7 @@ Requirements that a newer suite added, renamed or removed are not regressions of
 
 Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 wrong usage.`,
 		Example: `  agentconform compare before/result.json after/result.json
-  agentconform compare a.json b.json c.json --label ours --label theirs --label reference --out comparison`,
+  agentconform compare a.json b.json --label ours --label theirs --out both`,
 		Args: arguments(2, 0, "two result files or more, such as before/result.json after/result.json"),
 		RunE: func(c *cobra.Command, files []string) error {
 			if len(labels) > 0 && len(labels) != len(files) {

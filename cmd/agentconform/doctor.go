@@ -34,10 +34,10 @@ Each line begins with ok, note (a test run will show more), missing (a key that 
 
 Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it cannot be tested yet.`,
 		Example: `  agentconform doctor
-  agentconform doctor --config vendor.yaml
-  AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform doctor --config vendor.yaml --target https://control.example
   agentconform doctor --config vendor.yaml --try
-  agentconform doctor --agent-target https://agents.example/my-agent --config vendor.yaml`,
+  export AGENTCONFORM_CREDENTIALS_API_KEY=...
+  agentconform doctor --config vendor.yaml --target https://control.example
+  agentconform doctor --agent-target https://agents.example/a`,
 		Args: noArguments("name the target with --target or --config"),
 		RunE: func(c *cobra.Command, _ []string) error { return examine(c, &target, try, color) },
 	}

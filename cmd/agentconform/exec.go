@@ -13,14 +13,14 @@ func newExec() *cobra.Command {
 	f := &targetFlags{}
 	c := &cobra.Command{
 		Use:   "exec -- COMMAND [ARGUMENT...]",
-		Short: "Run a command with the secrets of the configuration in its environment",
+		Short: "Run a command with the secrets of the configuration",
 		Long: `Run a command with the secrets of the configuration in the environment variables that the scripts and curl
 lines of findings use, such as AGENTCONFORM_CREDENTIALS_API_KEY. The secrets are read from the configuration, or from
 the files that it names.
 
 Exit codes: the exit code of the command; 2 wrong usage or configuration.`,
-		Example: `  agentconform exec --config vendor.yaml -- bash agentconform-out/scripts/CP-LIST-3-c84077ec0657.sh
-  agentconform exec -- bash    to paste curl lines into`,
+		Example: `  agentconform exec -- bash agentconform-out/scripts/CP-LIST-3-c84077ec0657.sh
+  agentconform exec --config vendor.yaml -- bash    to paste curl lines into`,
 		Args: arguments(1, 0, "a command after --, such as bash agentconform-out/scripts/CP-LIST-3-c84077ec0657.sh"),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := f.load()

@@ -18,7 +18,7 @@ func newExplain() *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:   "explain ID...",
-		Short: "Explain requirements: rule, quote, reason, scenarios, section, known faults",
+		Short: "Explain requirements: rule, quote, steps, known faults",
 		Long: `Explain requirements: the rule with its level, the sentence of the interface that it judges, the reason for
 how it is judged, the sections of the interface that it comes from, its scenarios, and the faults of the reference that
 break it. Serve a fault (agentconform serve --fault NAME) to see what a test run reports about it.`,

@@ -25,7 +25,7 @@ func newInit() *cobra.Command {
 	f := &initFlags{}
 	c := &cobra.Command{
 		Use:   "init",
-		Short: "Write a commented configuration with what can be learned from a target",
+		Short: "Write a configuration with what can be read from a target",
 		Long: `Write a commented configuration for a target: a control plane, an agent server, or both. init learns the
 following without creating anything: whether credentials are accepted, whether deployments are listed, at which path
 they have the agent server's URL, how threads are listed, and with which status and detail wrong credentials are
@@ -40,7 +40,8 @@ An existing file is not read, and only replaced with --force.
 Exit codes: 0 written; 2 wrong usage, or the file could not be written; 3 written, but an address gave no usable
 response.`,
 		Example: `  agentconform init --agent-target https://agents.example/my-agent
-  AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform init --target https://control.example --edition cloud
+  export AGENTCONFORM_CREDENTIALS_API_KEY=...
+  agentconform init --target https://control.example --edition cloud
   agentconform init --target https://control.example --output vendor.yaml`,
 		Args: noArguments("name the target with --target, --agent-target or both, and the file with --output"),
 		RunE: f.init,

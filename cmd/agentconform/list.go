@@ -41,7 +41,7 @@ rule is broken, and all other files show how the rules are met. agentconform pro
   agentconform list --cases | grep create-run
   agentconform list --situations
   agentconform list --format markdown > features/REQUIREMENTS.md
-  agentconform list --format html --result reference.json,limit-101-is-served.json > specification.html`,
+  agentconform list --format html --result reference.json > specification.html`,
 		Args: noArguments("agentconform explain ID shows one requirement"),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if len(results) > 0 && format != "html" {

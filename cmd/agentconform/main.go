@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/agentconform/agentconform/steps"
 )
 
@@ -17,6 +19,7 @@ func main() {
 	// Without this, a write to standard output or error ends the process if the pipe is closed. With it, the write
 	// returns an error.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	cobra.EnableCommandSorting = false
 	os.Exit(execute(untilSignalled(), os.Args[1:], os.Stdin, output{os.Stdout}, output{os.Stderr}))
 }
 

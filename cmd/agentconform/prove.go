@@ -40,19 +40,21 @@ func newProve() *cobra.Command {
   requirement must kill them, unless the interface allows the difference. A mutant that changed no exchange is not
   reached;
 - with --whole, one in ten of the mutants in front of a server that shares no code with the reference.
+
 Without --whole this is the gate: a mutant is run against the scenarios of the requirement that must kill it, and
 equivalent mutants that change different places are run together. With --whole each server is run against all
 scenarios, and a mutant that fails a requirement that its fault does not declare has survived as well.
+
 The mutation score is the number of killed mutants among those that a request reached and the interface does not allow.
 A mutant that is only blocked or inconclusive has survived. The results are written to proof.json and proof.md.
 
 Exit codes: 0 passed, 1 failed, 2 wrong usage, 3 interrupted or not completed.`,
 		Example: `  agentconform prove
-  agentconform prove --whole --replay                 run all checks of all mutants
+  agentconform prove --whole --replay             run all checks of all mutants
   agentconform prove --list
   agentconform prove --only CP-LIST-3 --out proof
-  agentconform prove --only access                    all generated mutants that skip a check of credentials
-  agentconform serve --fault limit-101-is-served      serve one fault, to run the suite against it`,
+  agentconform prove --only access                skip checks of credentials
+  agentconform serve --fault limit-101-is-served  serve one fault, to test it`,
 		Args: noArguments("choose mutants or requirements with --only"),
 		RunE: f.prove,
 	}

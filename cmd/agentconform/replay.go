@@ -23,7 +23,7 @@ func newReplay() *cobra.Command {
 	f := &replayFlags{}
 	c := &cobra.Command{
 		Use:   "replay ID|FILE",
-		Short: "Test the findings of an earlier test run again: do they still fail?",
+		Short: "Test findings again: do they still fail?",
 		Long: `Test the findings of an earlier test run again, against the same or another target: run the scenarios that
 showed them, and report for each finding whether it still fails.
 
@@ -35,7 +35,7 @@ requests. Deployments and threads that could not be removed are in ledger.jsonl 
 Exit codes: 0 all pass now, 1 at least one still fails, 2 wrong usage or configuration, 3 none fails, but at least one
 could not be tested (target unreachable, credentials refused, a precondition failed, inconclusive or skipped).`,
 		Example: `  agentconform replay CP-LIST-3 --config vendor.yaml
-  agentconform replay 3f2a91c04b7d --config vendor.yaml --target http://127.0.0.1:8080
+  agentconform replay 3f2a --config vendor.yaml --target http://127.0.0.1:8080
   agentconform replay out/result.json --config vendor.yaml`,
 		Args: arguments(1, 1, "the ID of one finding or requirement, or one result file, such as CP-LIST-3"),
 		RunE: f.replay,

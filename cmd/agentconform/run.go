@@ -40,7 +40,7 @@ func newRun() *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use:   "run",
-		Short: "Test a target, by default the bundled reference, and write the reports",
+		Short: "Test a target, by default the bundled reference",
 		Long: `Test a target and write the reports.
 
 Without a target and a configuration file, run tests the bundled reference. With only --agent-target, only the
@@ -62,8 +62,9 @@ Exit codes: 0 conformant, 1 a MUST failed, 2 wrong usage or configuration, 3 inc
 inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure, or an entry that no longer applies.`,
 		Example: `  agentconform run
   agentconform run --edition self-hosted
-  AGENTCONFORM_CREDENTIALS_API_KEY=... agentconform run --config vendor.yaml --target https://control.example
-  agentconform run --agent-target https://agents.example/my-agent --config vendor.yaml
+  export AGENTCONFORM_CREDENTIALS_API_KEY=...
+  agentconform run --config vendor.yaml --target https://control.example
+  agentconform run --config vendor.yaml --agent-target https://agents.example/a
   agentconform run --only 'CP-LIST-*' --fail-fast --verbose
   agentconform run --tags '@must and not @slow'
   agentconform run --config vendor.yaml --fail-on @security

@@ -19,7 +19,7 @@ func newVersion() *cobra.Command {
 	format := "text"
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, the commit, the interface and the number of requirements",
+		Short: "Print the version, the commit and the version of the interface",
 		Long: `Print the version and the commit of the source, the version of the interface that is judged, and the number
 of requirements. --format json prints the field "suite" of result.json. "+dirty" after the commit means that the source
 had uncommitted changes.`,
