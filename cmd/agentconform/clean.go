@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,8 +20,8 @@ import (
 
 type cleanFlags struct {
 	targetFlags
-	ledger, run string
-	dryRun      bool
+	ledger, run     string
+	dryRun, verbose bool
 }
 
 func newClean() *cobra.Command {
@@ -38,7 +39,7 @@ Exit codes: 0 all removed, or nothing to remove; 2 wrong usage or configuration;
 a line of the ledger could not be read.`,
 		Example: `  agentconform clean --config vendor.yaml
   agentconform clean --config vendor.yaml --ledger out/ledger.jsonl --run 3f2a91
-  agentconform clean --config vendor.yaml --dry-run`,
+  agentconform clean --config vendor.yaml --dry-run --verbose`,
 		Args: noArguments("name the ledger with --ledger, the run with --run and the target with --config"),
 		RunE: f.clean,
 	}
@@ -46,7 +47,8 @@ a line of the ledger could not be read.`,
 	flags := c.Flags()
 	flags.StringVar(&f.ledger, "ledger", filepath.Join(defaultOut, "ledger.jsonl"), "ledger `file` of the test runs")
 	flags.StringVar(&f.run, "run", "", "remove only what the test run with this `ID` created")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print how much would be removed, and remove nothing")
+	flags.BoolVar(&f.verbose, "verbose", false, "with --dry-run, list each deployment and thread")
 	return c
 }
 
@@ -77,10 +79,7 @@ func (f *cleanFlags) clean(c *cobra.Command, _ []string) error {
 			safe.Line(safe.Ellipsis(d.Text, 120)))
 	}
 	if f.dryRun {
-		for _, e := range left {
-			c.Printf("%s would be removed\n", nameOf(left, e.LedgerEntry))
-		}
-		c.Printf("%d would be removed\n", len(left))
+		f.preview(c, left)
 		return nil
 	}
 	removed, err := f.remove(c, cfg, left)
@@ -92,6 +91,32 @@ func (f *cleanFlags) clean(c *cobra.Command, _ []string) error {
 		return &exit{err, exitIncomplete}
 	}
 	return exitIf(removed < len(left), exitIncomplete)
+}
+
+// preview prints what would be removed: the sum of each test run, or with --verbose each deployment and thread.
+func (f *cleanFlags) preview(c *cobra.Command, left []evidence.Left) {
+	sums := map[string]map[string]int{} // by test run and kind
+	var runs []string
+	for _, e := range left {
+		if f.verbose {
+			c.Printf("%s would be removed\n", nameOf(left, e.LedgerEntry))
+		}
+		if sums[e.Run] == nil {
+			sums[e.Run] = map[string]int{}
+			runs = append(runs, e.Run)
+		}
+		sums[e.Run][e.Kind]++
+	}
+	for _, run := range runs {
+		var parts []string
+		for _, kind := range slices.Sorted(maps.Keys(sums[run])) {
+			parts = append(parts, reports.Count(sums[run][kind], kind))
+		}
+		c.Println(safe.Line(fmt.Sprintf("%s of run %s would be removed", strings.Join(parts, " and "), run)))
+	}
+	if len(left) == 0 {
+		c.Println("nothing to remove")
+	}
 }
 
 // remove removes deployments and threads, records that in the ledger, and prints the result.
