@@ -29,7 +29,7 @@ steps: . > doctor replay > suite > explore endtoend > controlplane agentserver i
 features: . -> reports spec/spelling
 reports: export compare proof baseline > badge cucumber har html junit markdown > console > overview internal/reporttest > script story outfile > . > safe
 spec: . > spelling
-reference: hostile/run > hostile mutants > faults > deviate > . > agentserver fixtures graphs > controlplane > store source script internal/contractcheck > httpapi -> features spec
+reference: hostile/run > hostile mutants > faults > deviate > . > agentserver fixtures graphs > controlplane > store source script internal/contractcheck > httpapi -> features spec spec/spelling
 `
 
 // allowedImports returns what each package may import.

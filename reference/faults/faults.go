@@ -22,6 +22,7 @@ import (
 
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/deviate"
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 // selfHosted is the edition of the reference that deploys images.
@@ -101,7 +102,9 @@ func Find(names ...string) (layers []Layer, edition string, err error) {
 	for _, name := range names {
 		v, found := known[name]
 		if !found {
-			return nil, "", fmt.Errorf("unknown fault or equivalent mutant %q; agentconform prove --list shows all names", name)
+			near := spelling.Nearest(name, slices.Sorted(maps.Keys(known)))
+			return nil, "", fmt.Errorf("unknown fault or equivalent mutant %q; %sagentconform prove --list shows all names", name,
+				spelling.DidYouMean(near))
 		}
 		layers, edition = append(layers, v.Apply), cmp.Or(v.Edition, edition)
 	}

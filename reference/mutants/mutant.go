@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reference/deviate"
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 // Group is a rule by which mutants are derived.
@@ -108,10 +109,13 @@ func (d *deriver) add(group Group, name, does string, when []string, do string) 
 
 // Find returns the mutant with the name.
 func Find(name string) (Mutant, error) {
+	var names []string
 	for _, m := range All() {
 		if m.Name == name {
 			return m, nil
 		}
+		names = append(names, m.Name)
 	}
-	return Mutant{}, fmt.Errorf("unknown generated mutant %q; agentconform prove --list shows all names", name)
+	return Mutant{}, fmt.Errorf("unknown generated mutant %q; %sagentconform prove --list shows all names", name,
+		spelling.DidYouMean(spelling.Nearest(name, names)))
 }

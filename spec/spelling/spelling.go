@@ -4,6 +4,7 @@ package spelling
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // DidYouMean returns a question that precedes other advice, "did you mean a? ", or "" if name is empty.
@@ -23,11 +24,35 @@ func Either(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// Nearest returns the known name that is at most two edits away, or "".
-func Nearest(word string, known []string) string {
-	best, at := "", 3
+// Nearest returns the known name that is at most two edits away, or else the first one that contains all words of the
+// name, or "".
+func Nearest(name string, known []string) string {
+	near := Within(2, name, known)
+	if near != "" {
+		return near
+	}
+	words := wordsOf(name)
 	for _, k := range known {
-		if d := distance(word, k); d < at {
+		others := wordsOf(k)
+		isMissing := func(word string) bool { return !slices.Contains(others, word) }
+		if len(words) > 0 && !slices.ContainsFunc(words, isMissing) {
+			return k
+		}
+	}
+	return ""
+}
+
+// wordsOf splits a name such as limit-101-is-served, users.0.token or @section-4.
+func wordsOf(name string) []string {
+	return strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// Within returns the first of the known texts with the fewest edits, if these are at most most, or "".
+func Within(most int, text string, known []string) string {
+	best, at := "", most+1
+	for _, k := range known {
+		d := distance(text, k)
+		if d < at {
 			best, at = k, d
 		}
 	}

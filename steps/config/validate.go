@@ -18,6 +18,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 // Complete derives values from other keys and validates the configuration. Load calls it. A configuration that is made
@@ -82,7 +83,8 @@ func (v *validator) value(key string, value reflect.Value) {
 		v.refuse(value.String() == "", key, "has an empty text", "remove it, or write the detail of the refusal")
 	case value.Kind() == reflect.String && known.OneOf != nil:
 		v.refuse(!slices.Contains(known.OneOf, value.String()), key, fmt.Sprintf("unknown value %q", value),
-			"use one of "+strings.TrimSuffix(strings.Join(known.OneOf, ", "), ", "))
+			spelling.DidYouMean(spelling.Nearest(value.String(), known.OneOf))+
+				"use one of "+strings.TrimSuffix(strings.Join(known.OneOf, ", "), ", "))
 	case value.Kind() == reflect.String && known.Wrong != "":
 		v.refuse(!known.Pattern.MatchString(value.String()), key, fmt.Sprintf("%q %s", value, known.Wrong), known.Use)
 	case value.Kind() == reflect.Int && known.Between != nil:

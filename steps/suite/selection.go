@@ -32,7 +32,10 @@ func (s Selection) all(profile string) bool {
 // Apply returns the selected scenarios in the order of the features. It returns an error if no scenario is selected,
 // because a test run without scenarios shows nothing.
 func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
-	tags, _, err := parseTags(s.Tags)
+	tags, named, err := parseTags(s.Tags)
+	if err == nil {
+		err = checkTags(c, named)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("--tags %q: %w", s.Tags, err)
 	}
@@ -89,17 +92,33 @@ func parseBinding(c *features.Catalogue, expression string) (match func(tags []s
 	if len(tags) == 0 {
 		return nil, errors.New("it names no tag")
 	}
-	for _, tag := range tags {
-		hasTag := func(s *features.Scenario) bool { return s.Is(tag) }
-		if !slices.ContainsFunc(c.Scenarios(), hasTag) {
-			return nil, fmt.Errorf("no requirement has the tag %s", tag)
-		}
+	if err := checkTags(c, tags); err != nil {
+		return nil, err
 	}
 	isMatch := func(s *features.Scenario) bool { return match(s.Tags) }
 	if !slices.ContainsFunc(c.Scenarios(), isMatch) {
 		return nil, errors.New("no requirement matches")
 	}
 	return match, nil
+}
+
+// checkTags returns an error for a tag that no scenario has, because it is a typing mistake.
+func checkTags(c *features.Catalogue, tags []string) error {
+	var known []string
+	for _, s := range c.Scenarios() {
+		known = append(known, s.Tags...)
+	}
+	for _, tag := range tags {
+		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, tag) }) {
+			text := "no requirement has the tag " + tag
+			near := spelling.Nearest(strings.ToLower(tag), known)
+			if near != "" {
+				text += "; did you mean " + near + "?"
+			}
+			return errors.New(text)
+		}
+	}
+	return nil
 }
 
 func checkIDs(c *features.Catalogue, flag string, ids []string) error {
