@@ -20,8 +20,8 @@ func newExplain() *cobra.Command {
 		Use:   "explain ID...",
 		Short: "Explain requirements: rule, quote, steps, known faults",
 		Long: `Explain requirements: the rule with its level, the sentence of the interface that it judges, the reason for
-how it is judged, the sections of the interface that it comes from, its scenarios, and the faults of the reference that
-break it. Serve a fault (agentconform serve --fault NAME) to see what a test run reports about it.`,
+how it is judged, the sections of the interface that it comes from, its scenarios with their steps (once for the rows of
+an outline), and the faults of the reference that break it. Serve a fault (agentconform serve --fault NAME) to see what a test run reports about it.`,
 		Example: `  agentconform explain CP-LIST-3
   agentconform explain CP-LIST-3 AS-ROLLBACK-1 --format json`,
 		Args: arguments(1, 0, "the IDs of one or more requirements, such as CP-LIST-3 (agentconform list shows all)"),
@@ -116,16 +116,23 @@ func (e explanation) text() string {
 		fmt.Fprintf(&b, "  section %s: %s\n", s.Section, s.Title)
 	}
 	fmt.Fprintf(&b, "\nScenarios (%d):\n", len(e.Scenarios))
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	shown := map[int]bool{} // the line of the last step, which is the same in all rows of the examples of an outline
 	for _, s := range e.Scenarios {
-		fmt.Fprintf(t, "  features/%s:%d\t%s\n", s.URI, s.Line, s.Name)
+		fmt.Fprintf(&b, "  features/%s  %s\n", s.Key(), s.Name)
+		last := s.Steps[len(s.Steps)-1].Line
+		for _, step := range s.Steps {
+			if !shown[last] {
+				fmt.Fprintf(&b, "    %s %s\n", step.Keyword, step.Text)
+			}
+		}
+		shown[last] = true
 	}
-	_ = t.Flush() // a strings.Builder does not fail
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(&b, "\nKnown faults that break it (%d); to see one: agentconform serve --fault NAME\n", len(e.Faults))
 	for _, f := range e.Faults {
 		fmt.Fprintf(t, "  %s\t%s%s\n", f.Name, f.Description, e.through(f))
 	}
-	_ = t.Flush()
+	_ = t.Flush() // a strings.Builder does not fail
 	return b.String()
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reference/mutants"
 	"github.com/agentconform/agentconform/reports/proof"
+	"github.com/agentconform/agentconform/spec/spelling"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/situations"
 )
@@ -113,7 +114,9 @@ func selected(all []trial, only []string) ([]trial, error) {
 	}
 	for _, name := range only {
 		if name == "" || !known[name] {
-			return nil, fmt.Errorf("--only %s: neither the name of a row nor the ID of a requirement that a fault breaks; agentconform prove --list shows all names", name)
+			near := spelling.Nearest(name, slices.Sorted(maps.Keys(known)))
+			return nil, fmt.Errorf("--only %s: neither the name of a row nor the ID of a requirement that a fault breaks; "+
+				"%sagentconform prove --list shows all names", name, spelling.DidYouMean(near))
 		}
 	}
 	return slices.DeleteFunc(all, func(t trial) bool {
