@@ -107,6 +107,10 @@ func (f *initFlags) report(c *cobra.Command, draft config.Draft, problems []doct
 	for _, p := range problems {
 		c.Printf("problem: %s: %s; %s\n", p.Subject, safe.Line(p.Found), safe.Line(p.Remedy))
 	}
-	c.Printf("next:\n  1. read %s, and put values in place of the comments that apply\n"+
-		"  2. agentconform doctor%s\n  3. agentconform run%s\n", file, arguments, arguments)
+	first := ""
+	if draft.Has("fixtures") {
+		first = ", fixtures first"
+	}
+	c.Printf("next:\n  1. read %s, and put values in place of the comments that apply%s\n"+
+		"  2. agentconform doctor%s\n  3. agentconform run%s\n", file, first, arguments, arguments)
 }

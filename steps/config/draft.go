@@ -103,6 +103,9 @@ func (d Draft) write(head string) []byte {
 	return out.Bytes()
 }
 
+// Has reports whether the draft has the key or a key below it.
+func (d Draft) Has(key string) bool { return d.has(key, false) }
+
 // has reports whether the draft has the key or a key below it. With onlySet, only keys with a value count.
 func (d Draft) has(key string, onlySet bool) bool {
 	for known, line := range d {

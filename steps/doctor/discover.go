@@ -42,8 +42,8 @@ func Discover(ctx context.Context, c *config.Config, announce func(string)) (d c
 		d.Set("target", c.Target, discovery.findings("control plane", "no credentials"))
 		discovery.draftPlane(ctx)
 	} else {
-		d.Remove("edition", "credentials", "tenant_id_alone", "separate_credentials", "other_tenant", "create",
-			"alternatives", "agent_url_from", "max_deployments")
+		d.Remove("edition", "credentials", "tenant_id_alone", "separate_credentials", "other_tenant", "fixtures",
+			"create", "alternatives", "agent_url_from", "max_deployments")
 	}
 	if c.AgentTarget != "" {
 		d.Set("agent_target", c.AgentTarget, discovery.findings("agent server"))
@@ -97,8 +97,10 @@ func (d *discoverer) draftPlane(ctx context.Context) {
 	if d.draftSources(deployments) == config.SelfHosted {
 		ofRepository, ofImage = ofImage, ofRepository
 	}
-	d.Suggest("create.body", ofRepository, listed+". Without create.body a run creates nothing and is partial. "+
-		"Put a body here that builds the conformance graph.")
+	d.Suggest("fixtures.serve", nil, "Try this group first: if the target's builder reaches this machine, the groups create and "+
+		"alternatives below are not needed.")
+	d.Suggest("create.body", ofRepository, listed+". Without create.body and fixtures a test run creates nothing and is "+
+		"partial. Without fixtures, put a body here that builds the conformance graph.")
 	d.Suggest("create.refused", ofImage)
 	d.draftAddress(ctx, deployments)
 }
