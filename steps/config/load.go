@@ -36,8 +36,8 @@ type Sources struct {
 }
 
 // Load reads the configuration: the defaults, then the file, the environment and the flags. Later sources override
-// earlier ones. The error lists all unknown keys and values of the wrong type, or, if there are none, all other
-// mistakes.
+// earlier ones. The error lists all unknown keys and wrong values. Mistakes that involve several keys are added only
+// if there are no others, because they may be consequences of those.
 func Load(s Sources) (*Config, error) {
 	c := Default()
 	c.SecretFiles = map[string]string{}
@@ -55,12 +55,18 @@ func Load(s Sources) (*Config, error) {
 			l.set(key, value)
 		}
 	}
-	if len(l.found) == 0 { // otherwise mistakes found here may be consequences of those
-		l.found = c.complete()
-		for _, e := range l.found {
-			e.Source = l.placeOf(e.Key)
+	further := c.wrongValues
+	if len(l.found) == 0 {
+		further = c.complete
+	}
+	for _, e := range further() {
+		e.Source = l.placeOf(e.Key)
+		isKnown := slices.ContainsFunc(l.found, func(f *Error) bool { return inside(f.Key, e.Key) })
+		if !isKnown {
+			l.found = append(l.found, e)
 		}
 	}
+	slices.SortStableFunc(l.found, func(a, b *Error) int { return a.line() - b.line() })
 	if len(l.found) > 0 {
 		return nil, joined(l.found)
 	}
@@ -112,8 +118,7 @@ func (l *loader) file(path string) error {
 	case errors.Is(err, io.EOF): // the file is empty, which is valid
 		return nil
 	case err != nil:
-		return &Error{Source: path, Problem: "not valid YAML: " + yamlProblem(err),
-			Remedy: "check indentation and quotes at that line"}
+		return l.notYAML(content, err)
 	case !errors.Is(decoder.Decode(new(yaml.Node)), io.EOF):
 		return &Error{Source: path, Problem: "more than one YAML document", Remedy: "keep one document"}
 	}
@@ -149,6 +154,22 @@ func (l *loader) decode(n *yaml.Node, v reflect.Value, key string) *Error {
 		return nil
 	}
 	return &Error{Source: l.source, Key: key, Problem: yamlProblem(err), Remedy: "correct the value at that line"}
+}
+
+// notYAML describes an error of the YAML parser. A tab in the indentation has messages that do not name it.
+func (l *loader) notYAML(content []byte, err error) *Error {
+	at, ok := errors.AsType[*yaml.LoadError](err)
+	lines := strings.Split(string(content), "\n")
+	if ok && 0 < at.Mark.Line && at.Mark.Line <= len(lines) {
+		line := lines[at.Mark.Line-1]
+		indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+		if strings.Contains(indent, "\t") {
+			return &Error{Source: fmt.Sprintf("%s:%d", l.source, at.Mark.Line), Problem: "the line is indented with a tab",
+				Remedy: "YAML allows only spaces there"}
+		}
+	}
+	return &Error{Source: l.source, Problem: "not valid YAML: " + yamlProblem(err),
+		Remedy: "check indentation and quotes at that line"}
 }
 
 // yamlProblem describes why a text is not valid YAML, with the line and column if known.
@@ -187,6 +208,12 @@ func (e *Error) Error() string {
 		text += ": " + e.Key
 	}
 	return text + ": " + e.Problem + "; " + e.Remedy
+}
+
+// line returns the line of the file, or 0 for another source.
+func (e *Error) line() int {
+	line, _ := strconv.Atoi(e.Source[strings.LastIndexByte(e.Source, ':')+1:]) // 0 if it is not a number
+	return line
 }
 
 // joined returns one error for all mistakes, or nil if there are none. It wraps each of them.

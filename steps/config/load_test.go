@@ -247,26 +247,27 @@ func TestMistakesInTheConnection(t *testing.T) {
 	}
 }
 
-// TestAllMistakesAtOnce checks that each mistake has one line with its place: first unknown keys and wrong types, and without
-// these all others.
+// TestAllMistakesAtOnce checks that each mistake has one line with its place.
 func TestAllMistakesAtOnce(t *testing.T) {
 	const form = "credentails: {api_key: abcdefg}\npolling: {intervall: 1s, interval: x}\n"
 	const values = "edition: basement\nagent_target: ftp://x\ncreate:\n  body: {source: floppy}\nusers:\n  - {name: owner}\n  - {name: owner, token: abcdefg}\n"
 	environ := []string{"AGENTCONFORM_AGENT_LISTING=guess", "AGENTCONFORM_TARGET=http://h", "AGENTCONFORM_USERS_0_TOKEN=abc"}
 	path := filepath.Join(t.TempDir(), "c.yaml")
 	for text, lines := range map[string][]string{
-		form + values: {"4 mistakes in the configuration:",
-			`  c.yaml:1: credentails: unknown key; did you mean "credentials"?`,
+		form + values: {"7 mistakes in the configuration:",
+			`  environment AGENTCONFORM_TAGRET: unknown key; did you mean AGENTCONFORM_TARGET?`,
+			"  environment AGENTCONFORM_AGENT_LISTING: agent.listing: ", `  c.yaml:1: credentails: unknown key; did you mean "credentials"?`,
 			`  c.yaml:2: polling.intervall: unknown key; did you mean "interval"?`,
 			"  c.yaml:2: polling.interval: is \"x\"; use a duration above zero",
-			`  environment AGENTCONFORM_TAGRET: unknown key; did you mean AGENTCONFORM_TARGET?`},
+			"  c.yaml:3: edition: ", "  c.yaml:4: agent_target: "},
+		"users:\n\t- name: owner\n":                 {"c.yaml:2: the line is indented with a tab; YAML allows only spaces there"},
 		"edition: cloud\nedition: cloud\n" + values: {`c.yaml: line 2, column 1: mapping key "edition" already defined`},
 		values: {"6 mistakes in the configuration:",
 			"  environment AGENTCONFORM_AGENT_LISTING: agent.listing: ",
+			"  environment AGENTCONFORM_USERS_0_TOKEN: users.0.token: is shorter than 4 characters",
+			"  c.yaml:1: edition: ",
 			"  c.yaml:2: agent_target: \"ftp://x\" is not an http or https URL without",
 			"  c.yaml:4: create.body.source: ",
-			"  c.yaml:1: edition: ",
-			"  environment AGENTCONFORM_USERS_0_TOKEN: users.0.token: is shorter than 4 characters",
 			"  c.yaml:7: users.1.name: is used twice"},
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -275,7 +276,6 @@ func TestAllMistakesAtOnce(t *testing.T) {
 			variables = append(variables, "AGENTCONFORM_TAGRET=x")
 		}
 		_, err := config.Load(config.Sources{File: path, Environ: variables})
-		require.Error(t, err)
 		said := strings.Split(strings.ReplaceAll(err.Error(), path, "c.yaml"), "\n")
 		require.Len(t, said, len(lines), "%s", err)
 		for i, want := range lines {

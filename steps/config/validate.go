@@ -25,11 +25,16 @@ import (
 // in code needs it before a test run.
 func (c *Config) Complete() error { return joined(c.complete()) }
 
+// wrongValues returns the mistakes in values that do not depend on other keys.
+func (c *Config) wrongValues() []*Error {
+	v := &validator{Config: c}
+	v.values()
+	return v.sorted()
+}
+
 func (c *Config) complete() []*Error {
 	v := &validator{Config: c}
-	walk(reflect.ValueOf(c).Elem(), "", v.value)
-	v.address("target", &c.Target)
-	v.address("agent_target", &c.AgentTarget)
+	v.values()
 	v.refuse(c.Polling.MaxInterval < c.Polling.Interval, "polling.max_interval", "is shorter than polling.interval",
 		"set it to polling.interval or longer")
 	for _, m := range spec.Words(c.Vocabulary).Misuses() {
@@ -41,6 +46,18 @@ func (c *Config) complete() []*Error {
 	v.users()
 	v.secrets()
 	v.reach()
+	return v.sorted()
+}
+
+// values checks each key by the table of keys, and the addresses.
+func (v *validator) values() {
+	walk(reflect.ValueOf(v.Config).Elem(), "", v.value)
+	v.address("target", &v.Target)
+	v.address("agent_target", &v.AgentTarget)
+}
+
+// sorted returns the mistakes in the order of their keys, each once.
+func (v *validator) sorted() []*Error {
 	slices.SortStableFunc(v.problems, func(a, b *Error) int { return strings.Compare(a.Key, b.Key) })
 	isSame := func(a, b *Error) bool { return a.Key == b.Key && a.Problem == b.Problem } // in several cases of a refusal
 	return slices.CompactFunc(v.problems, isSame)
