@@ -38,7 +38,7 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 				if err != nil {
 					return err
 				}
-				inputs[i].Result = result
+				inputs[i] = compare.Input{File: file, Result: result}
 				if len(labels) > 0 {
 					inputs[i].Label = labels[i]
 				}

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agentconform/agentconform/reports"
 )
@@ -19,7 +20,8 @@ type Change string
 const (
 	Same       Change = "same"
 	Regression Change = "regression" // the same check passed and now fails
-	Fixed      Change = "fixed"      // passes now and did not before
+	Fixed      Change = "fixed"      // failed before and passes now
+	Judged     Change = "judged"     // passes now and was not judged before
 	Found      Change = "found"      // fails and was not judged before; it may or may not be new
 	Unjudged   Change = "unjudged"   // was judged and now is blocked, inconclusive or skipped
 	Stricter   Change = "stricter"   // fails a check that the older suite did not have
@@ -31,6 +33,7 @@ const (
 // Input is a result with a name for its column.
 type Input struct {
 	Label  string // empty: the name and version of the implementation
+	File   string // the name if another result has the same implementation and version; empty: the start of the test run
 	Result *reports.Result
 }
 
@@ -74,9 +77,10 @@ func Of(inputs ...Input) *Table {
 		if implementation.Name != base.Target.Implementation.Name {
 			t.Versions = false
 		}
-		in.Label = cmp.Or(in.Label, strings.TrimSpace(implementation.Name+" "+implementation.Version),
-			in.Result.Target.ControlPlane, in.Result.Target.AgentServer)
 		t.Columns = append(t.Columns, Column{in, map[Change]int{}})
+	}
+	for i, label := range labels(inputs) {
+		t.Columns[i].Label = label
 	}
 	for _, id := range requirementIDs(inputs) {
 		row := newRow(id, inputs)
@@ -91,6 +95,25 @@ func Of(inputs ...Input) *Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// labels returns a name for each result. Results with the same name are named by their files, or by their dates.
+func labels(inputs []Input) []string {
+	var names, all []string
+	for _, in := range inputs {
+		of := in.Result.Target
+		names = append(names, cmp.Or(in.Label, strings.TrimSpace(of.Implementation.Name+" "+of.Implementation.Version),
+			of.ControlPlane, of.AgentServer))
+	}
+	for i, in := range inputs {
+		isTaken := slices.Contains(names[:i], names[i]) || slices.Contains(names[i+1:], names[i])
+		if isTaken && in.Label == "" {
+			all = append(all, cmp.Or(in.File, in.Result.Run.StartedAt.UTC().Format(time.DateTime)))
+			continue
+		}
+		all = append(all, names[i])
+	}
+	return all
 }
 
 // requirementIDs returns the ID of each requirement once: first those of the last result, which has the newest
@@ -163,8 +186,10 @@ func judge(older, newer *reports.Result, before, after *reports.Requirement) Cha
 		return Removed
 	case before.Verdict == after.Verdict:
 		return Same
-	case after.Verdict == reports.Passed:
+	case after.Verdict == reports.Passed && before.Verdict == reports.Failed:
 		return Fixed
+	case after.Verdict == reports.Passed:
+		return Judged
 	case after.Verdict != reports.Failed && (before.Verdict == reports.Passed || before.Verdict == reports.Failed):
 		return Unjudged
 	case after.Verdict != reports.Failed:

@@ -33,6 +33,7 @@ func TestChanges(t *testing.T) {
 		"the same":                        {result("1", "A-1", "passed"), result("1", "A-1", "passed"), []compare.Change{compare.Same}},
 		"a regression":                    {result("1", "A-1", "passed"), result("1", "A-1", "failed"), []compare.Change{compare.Regression}},
 		"fixed":                           {result("1", "A-1", "failed"), result("1", "A-1", "passed"), []compare.Change{compare.Fixed}},
+		"was blocked, passes":             {result("1", "A-1", "blocked"), result("1", "A-1", "passed"), []compare.Change{compare.Judged}},
 		"was blocked, fails":              {result("1", "A-1", "blocked"), result("1", "A-1", "failed"), []compare.Change{compare.Found}},
 		"passed, is blocked":              {result("1", "A-1", "passed"), result("1", "A-1", "blocked"), []compare.Change{compare.Unjudged}},
 		"failed, is skipped":              {result("1", "A-1", "failed"), result("1", "A-1", "skipped"), []compare.Change{compare.Unjudged}},
@@ -80,6 +81,15 @@ func TestFormats(t *testing.T) {
 	noMarkup := func(t *testing.T, doc []byte) { assert.NotRegexp(t, `[^\\]<script`, string(doc)) }
 	reporttest.Exporter{File: "three.txt", Write: text, Limit: 500_000}.Test(t)
 	reporttest.Exporter{File: "three.md", Write: markdown, Check: noMarkup, Limit: 500_000}.Test(t)
+}
+
+func TestEqualNamesAreReplacedByFilesOrDates(t *testing.T) {
+	same := result("1", "A-1", "passed")
+	table := compare.Of(compare.Input{File: "before.json", Result: same}, compare.Input{Result: same},
+		compare.Input{Label: "nightly", Result: same})
+	assert.Equal(t, "before.json", table.Columns[0].Label)
+	assert.Equal(t, "0001-01-01 00:00:00", table.Columns[1].Label)
+	assert.Equal(t, "nightly", table.Columns[2].Label)
 }
 
 func TestDifferentImplementationsHaveNoRegressions(t *testing.T) {

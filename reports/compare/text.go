@@ -17,7 +17,9 @@ func (t *Table) Text(w io.Writer) error {
 	fmt.Fprintf(&b, "%s\n\n", safe.Line(safe.Ellipsis(t.headline(), 300)))
 	differences := t.differences()
 	writeAligned(&b, t.results())
-	writeAligned(&b, t.requirements(differences))
+	if len(differences) > 0 {
+		writeAligned(&b, t.requirements(differences))
+	}
 	t.legend(&b, len(differences))
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -114,7 +116,7 @@ func (t *Table) changes(r Row) string {
 		if len(t.Columns) > 2 {
 			text = letter(i) + " " + text
 		}
-		if c.Reason != "" && c.Change != Fixed && c.Change != Same {
+		if c.Reason != "" && c.Verdict != reports.Passed && c.Change != Same {
 			text += ": " + safe.Ellipsis(c.Reason, 120)
 		}
 		all = append(all, text)
@@ -153,6 +155,7 @@ var descriptions = []struct {
 	{Found, "fails, not judged before", "fails, not judged in A"},
 	{Unjudged, "no longer judged", "not judged here"},
 	{Fixed, "fixed", "passes here only"},
+	{Judged, "passes, not judged before", "passes, not judged in A"},
 	{New, "not in the older suite", "not in the suite that judged A"},
 	{Removed, "not in the newer suite", "not in the suite that judged this one"},
 	{NotRun, "excluded from one of the test runs", "excluded from one of the test runs"},
@@ -171,7 +174,7 @@ func (t *Table) describe(c Change) string {
 	return ""
 }
 
-// headline summarizes the differences: "B fails 9 that A passes, passes 2 that A does not".
+// headline summarizes the differences: "B fails 9 that A passes, passes 2 that A fails".
 func (t *Table) headline() string {
 	if t.Versions {
 		last := t.Columns[len(t.Columns)-1]
@@ -180,7 +183,7 @@ func (t *Table) headline() string {
 	}
 	var parts []string
 	for i, c := range t.Columns[1:] {
-		parts = append(parts, fmt.Sprintf("%s fails %d that A passes, passes %d that A does not", letter(i+1),
+		parts = append(parts, fmt.Sprintf("%s fails %d that A passes, passes %d that A fails", letter(i+1),
 			c.Changes[Regression]+c.Changes[Stricter], c.Changes[Fixed]))
 	}
 	return strings.Join(parts, "; ")
