@@ -27,8 +27,8 @@ func newReplay() *cobra.Command {
 		Long: `Test the findings of an earlier test run again, against the same or another target: run the scenarios that
 showed them, and report for each finding whether it still fails.
 
-ID is the ID of a finding or of a requirement in the result file of the last test run (--result). FILE is a result file:
-all its findings are tested. The result file decides only which scenarios to run, and never addresses, credentials or
+ID is the ID of a finding, or enough of its beginning, or the ID of a requirement: then all of its findings are tested.
+The result file of the last test run (--result) must contain it. FILE is a result file: all its findings are tested. The result file decides only which scenarios to run, and never addresses, credentials or
 requests. Deployments and threads that could not be removed are in ledger.jsonl in the folder of the result file
 (agentconform clean).
 
@@ -55,7 +55,7 @@ func (f *replayFlags) replay(c *cobra.Command, args []string) error {
 		return err
 	}
 	cfg.ReadOnly = result.Run.ReadOnly
-	screen := newScreen(c.ErrOrStderr(), display{})
+	screen := newScreen(c.ErrOrStderr(), display{brief: true})
 	folder := filepath.Dir(f.result)
 	o := steps.Options{Seed: result.Run.Seed, LedgerFile: filepath.Join(folder, "ledger.jsonl"), Progress: screen.show}
 	stop, err := open(c.Context(), cfg, "", &o)
@@ -101,9 +101,24 @@ func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding,
 	return result, findings, err
 }
 
-// outcomeTexts describe the verdict of a finding. The reason follows, except if it passes.
-var outcomeTexts = map[reports.Verdict]string{reports.Passed: "passes now", reports.Failed: "still fails: ",
-	reports.Inconclusive: "inconclusive: "}
+// outcomeText describes what became of a finding, such as "CP-LIST-3 still fails: limit=101 is accepted (2 of 2
+// scenarios)".
+func outcomeText(o replay.Outcome) string {
+	of := fmt.Sprintf(" (%s)", reports.Count(o.Scenarios, "scenario"))
+	if o.Failed > 0 {
+		of = fmt.Sprintf(" (%d of %s)", o.Failed, reports.Count(o.Scenarios, "scenario"))
+	}
+	if o.Scenarios < 2 {
+		of = ""
+	}
+	switch o.Verdict {
+	case reports.Passed:
+		return o.Finding.Requirement + " passes now" + of + "; it was: " + o.Finding.Summary
+	case reports.Failed:
+		return o.Finding.Requirement + " still fails: " + o.Reason + of
+	}
+	return o.Finding.Requirement + " inconclusive: " + o.Reason
+}
 
 // printOutcomes prints a line for each finding, and a summary if there are several. It returns the exit code: a finding
 // that still fails takes precedence over one that could not be judged.
@@ -111,8 +126,7 @@ func printOutcomes(c *cobra.Command, outcomes []replay.Outcome) int {
 	count := map[reports.Verdict]int{}
 	for _, o := range outcomes {
 		count[o.Verdict]++
-		c.Println(safe.Line(safe.Ellipsis(fmt.Sprintf("%s %s (%s) %s%s", o.Finding.Requirement, o.Finding.ID,
-			o.Finding.Summary, outcomeTexts[o.Verdict], o.Reason), 1000)))
+		c.Println(safe.Line(safe.Ellipsis(outcomeText(o), 500)))
 	}
 	if len(outcomes) > 1 {
 		c.Printf("%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(outcomes),

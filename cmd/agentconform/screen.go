@@ -37,6 +37,7 @@ const (
 type display struct {
 	format, color  string
 	quiet, verbose bool
+	brief          bool // no line for each scenario that has not passed
 	bundled        bool // the target is the bundled reference
 }
 
@@ -204,7 +205,7 @@ func (s *screen) showResult(e target.Event) {
 	switch {
 	case s.verbose && isRunning:
 		s.print("[%d/%d] %s %s: %s (%s)%s", s.done, s.total, word, e.Text, e.Name, e.Elapsed.Round(time.Millisecond), reason)
-	case isFirst:
+	case isFirst && !s.brief:
 		s.print("[%d/%d] %s %s%s", s.done, s.total, word, e.Text, reason)
 	}
 }

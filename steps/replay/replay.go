@@ -5,14 +5,15 @@
 package replay
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec/spelling"
 	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/suite"
 )
@@ -21,21 +22,33 @@ import (
 type Outcome struct {
 	Finding reports.Finding
 	Verdict reports.Verdict // Failed: it still fails; Passed: it passes now; Inconclusive: it could not be judged
-	Reason  string          // the failure, or why it could not be judged
+	Reason  string          // the summary of the failure, or why it could not be judged
+	// Scenarios is the number of scenarios of the requirement that were run, and Failed how many of them failed.
+	Scenarios, Failed int
 }
 
-// Find returns the findings with the name, which is the ID of a finding or of a requirement.
+// Find returns the finding whose ID begins with the name, or the findings of the requirement with this ID.
 func Find(r *reports.Result, name string) (found []reports.Finding, err error) {
-	var all []string
+	var owners []string
 	for _, f := range r.Findings {
-		if f.ID == name || strings.EqualFold(f.Requirement, name) {
+		isID := name != "" && strings.HasPrefix(f.ID, strings.ToLower(name))
+		if isID || strings.EqualFold(f.Requirement, name) {
 			found = append(found, f)
 		}
-		all = append(all, f.ID+" ("+f.Requirement+")")
+		if !slices.Contains(owners, f.Requirement) {
+			owners = append(owners, f.Requirement)
+		}
 	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("the result has no finding with the ID %q and none of a requirement with this ID; it has %s",
-			name, cmp.Or(strings.Join(all, ", "), "no findings"))
+	isOwner := len(found) > 0 && strings.EqualFold(found[0].Requirement, name)
+	switch {
+	case len(owners) == 0:
+		return nil, errors.New("the result has no findings")
+	case len(found) == 0:
+		return nil, fmt.Errorf("the result has no finding %q; %sit has findings of %s", name,
+			spelling.DidYouMean(spelling.Nearest(strings.ToUpper(name), owners)), strings.Join(owners, ", "))
+	case len(found) > 1 && !isOwner:
+		return nil, fmt.Errorf("the IDs of %d findings begin with %q; give more of the ID, such as %s", len(found), name,
+			found[0].ID)
 	}
 	return found, nil
 }
@@ -102,6 +115,7 @@ func judge(ctx context.Context, o suite.Options, was *reports.Result, tests []te
 	for i, t := range tests {
 		t.unsent = now.Counts.Explored < len(o.ExploreCase)
 		outcomes[i].Finding = t.finding
+		outcomes[i].Scenarios, outcomes[i].Failed = t.count(now)
 		outcomes[i].Verdict, outcomes[i].Reason = t.verdict(was, now)
 	}
 	return outcomes, now, nil
@@ -286,7 +300,7 @@ func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 	}
 	for _, f := range now.Findings {
 		if t.isShownBy(f, was) {
-			return reports.Failed, fmt.Sprintf("expected %s, got %s", f.Expected, f.Actual)
+			return reports.Failed, f.Summary
 		}
 	}
 	if t.sequence != nil && t.unsent {
@@ -314,6 +328,23 @@ func (t test) verdict(was, now *reports.Result) (reports.Verdict, string) {
 		}
 	}
 	return reports.Passed, ""
+}
+
+// count returns how many scenarios of the requirement were run again, and how many of them failed.
+func (t test) count(now *reports.Result) (run, failed int) {
+	if t.missing != "" {
+		return 0, 0
+	}
+	for _, s := range append(t.others, t.judge) {
+		verdict := resultOf(now, s).Verdict
+		if verdict == reports.Failed {
+			failed++
+		}
+		if verdict == reports.Passed || verdict == reports.Failed {
+			run++
+		}
+	}
+	return run, failed
 }
 
 // isShownBy reports whether a new finding shows the finding. Other findings of the earlier test run do not: a rule

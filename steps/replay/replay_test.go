@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,7 +29,7 @@ func TestVerdict(t *testing.T) {
 		return reports.Requirement{ID: s.Requirement.ID, Scenarios: []reports.Scenario{result}}
 	}
 	shown := func(id string, s *features.Scenario, more ...reports.Requirement) reports.Result {
-		return reports.Result{Findings: []reports.Finding{{ID: id, Scenario: s.Key(), Expected: "x", Actual: "y"}},
+		return reports.Result{Findings: []reports.Finding{{ID: id, Scenario: s.Key(), Summary: "it is wrong"}},
 			Requirements: append(more, as(s, reports.Failed, 1))}
 	}
 	ran := func(all ...reports.Requirement) reports.Result { return reports.Result{Requirements: all} }
@@ -42,21 +43,21 @@ func TestVerdict(t *testing.T) {
 		reason string
 	}{
 		"it passes":                           {simple, ran(as(get, reports.Passed, 3)), reports.Passed, ""},
-		"it fails":                            {simple, shown("a", get), reports.Failed, "expected x, got y"},
-		"it fails otherwise":                  {simple, shown("known", get), reports.Failed, "expected x, got y"},
+		"it fails":                            {simple, shown("a", get), reports.Failed, "it is wrong"},
+		"it fails otherwise":                  {simple, shown("known", get), reports.Failed, "it is wrong"},
 		"it is blocked":                       {simple, ran(as(get, reports.Blocked, 0)), reports.Inconclusive, "blocked: so"},
 		"it was not run":                      {simple, ran(), reports.Inconclusive, "skipped: it was not run"},
-		"another of its scenarios fails":      {several, shown("a", list, as(get, reports.Passed, 3)), reports.Failed, "expected x, got y"},
+		"another of its scenarios fails":      {several, shown("a", list, as(get, reports.Passed, 3)), reports.Failed, "it is wrong"},
 		"a scenario shows another finding":    {several, shown("known", list, as(get, reports.Passed, 3)), reports.Passed, ""},
 		"another of its scenarios is blocked": {several, ran(as(get, reports.Passed, 3), as(list, reports.Blocked, 0)), reports.Inconclusive, "blocked: so"},
 		"a sequence was not sent": {test{judge: get, sequence: sequence, unsent: true}, ran(as(get, reports.Passed, 3)),
 			reports.Inconclusive, "the sequence could not be sent"},
 		"a sequence passes":       {test{judge: get, sequence: sequence}, ran(as(get, reports.Passed, 3)), reports.Passed, ""},
 		"credentials are refused": {simple, refusing, reports.Inconclusive, "the control plane refuses the credentials of the configuration"},
-		"as bad as it was":        {closing, shown("a", contract, as(list, reports.Passed, 3)), reports.Failed, "expected x, got y"},
+		"as bad as it was":        {closing, shown("a", contract, as(list, reports.Passed, 3)), reports.Failed, "it is wrong"},
 		"all responses are good":  {closing, ran(good, as(list, reports.Passed, 3)), reports.Passed, ""},
 		"another known finding":   {closing, shown("known", contract, as(list, reports.Passed, 3)), reports.Passed, ""},
-		"a new finding":           {closing, shown("new", contract, as(list, reports.Passed, 3)), reports.Failed, "expected x, got y"},
+		"a new finding":           {closing, shown("new", contract, as(list, reports.Passed, 3)), reports.Failed, "it is wrong"},
 		"as far as then":          {closing, ran(good, as(list, reports.Failed, 2)), reports.Passed, ""},
 		"not as far as then":      {closing, ran(good, as(list, reports.Failed, 1)), reports.Inconclusive, "CP-LIST-1, which sends the request, failed: so"},
 		"what shows it is blocked": {closing, ran(good, as(list, reports.Blocked, 2)), reports.Inconclusive,
@@ -65,6 +66,28 @@ func TestVerdict(t *testing.T) {
 		verdict, reason := each.test.verdict(was, &each.now)
 		assert.Equal(t, each.want, verdict, name)
 		assert.Equal(t, each.reason, reason, name)
+	}
+}
+
+func TestFind(t *testing.T) {
+	was := &reports.Result{Findings: []reports.Finding{{ID: "3f2a", Requirement: "CP-LIST-3"},
+		{ID: "3f9b", Requirement: "CP-LIST-3"}, {ID: "c001", Requirement: "CP-LIST-19"}}}
+	for name, want := range map[string]string{
+		"3f2":       "3f2a",
+		"C":         "c001",
+		"cp-list-3": "3f2a 3f9b",
+		"3f":        `the IDs of 2 findings begin with "3f"; give more of the ID, such as 3f2a`,
+		"CP-LIST-4": `the result has no finding "CP-LIST-4"; did you mean CP-LIST-3? it has findings of CP-LIST-3, CP-LIST-19`,
+	} {
+		found, err := Find(was, name)
+		var got []string
+		for _, f := range found {
+			got = append(got, f.ID)
+		}
+		if err != nil {
+			got = append(got, err.Error())
+		}
+		assert.Equal(t, want, strings.Join(got, " "), name)
 	}
 }
 
