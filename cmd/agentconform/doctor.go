@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
@@ -29,8 +31,8 @@ configuration file it checks the bundled reference.
 It creates nothing at the target. With --try it also runs the conformance graph once for each word of its contract, on
 new threads, which it removes if the agent server supports DELETE.
 
-Each line begins with ok, note (a test run will show more), missing (a key that would enable requirements) or problem
-(must be solved before a test run), and names the key to change.
+Each line begins with problem (must be solved before a test run), missing (a key that would enable requirements, most
+first), note (a test run will show more) or ok, and names the key to change. The last line is the next command.
 
 Exit codes: 0 the target can be tested, 2 wrong usage or configuration, 3 it cannot be tested yet.`,
 		Example: `  agentconform doctor
@@ -56,7 +58,7 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string) erro
 	source := "from " + strings.Join(cfg.From, ", ")
 	switch {
 	case len(cfg.Addresses()) == 0:
-		source = "the bundled reference, because no target is configured"
+		source = bundled
 	case len(cfg.From) == 0:
 		source = "from flags only: no " + config.DefaultFile + " here, no variable " + config.EnvPrefix + "... set"
 	}
@@ -71,11 +73,28 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string) erro
 		return &exit{fmt.Errorf("examining the target: %w", err), exitIncomplete}
 	}
 	e.Checks = slices.Insert(e.Checks, 0, doctor.Check{State: doctor.Fine, Subject: "configuration", Found: source})
+	e.Sort()
 	out := c.OutOrStdout()
 	if err := showExamination(out, e, colored(color, columns(out) > 0, false)); err != nil {
 		return err
 	}
+	c.Println("Next: " + nextAfter(e, len(cfg.From) > 0 || source == bundled))
 	return exitIf(!e.Testable(), exitIncomplete)
+}
+
+const bundled = "the bundled reference, because no target is configured"
+
+// nextAfter returns the next command. Without a configuration, that is init.
+func nextAfter(e *doctor.Examination, isConfigured bool) string {
+	given := reports.Run{Arguments: os.Args[1:]}
+	flags := given.Flags("--config", "--target", "--agent-target")
+	switch {
+	case !e.Testable():
+		return "correct the lines above, then agentconform doctor" + flags
+	case !isConfigured:
+		return "agentconform init" + flags
+	}
+	return "agentconform run" + flags
 }
 
 // colors has the ANSI color of each state, which are those of the reports.

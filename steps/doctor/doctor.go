@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,17 +48,22 @@ type Examination struct {
 // Testable reports whether a test run could judge any requirement.
 func (e *Examination) Testable() bool { return e.Judged > 0 && len(e.problems()) == 0 }
 
+// Sort moves problems to the front, then missing keys, notes, and checks that passed. Within these the order remains.
+func (e *Examination) Sort() {
+	order := []State{Problem, Missing, Noted, Fine}
+	slices.SortStableFunc(e.Checks, func(a, b Check) int { return slices.Index(order, a.State) - slices.Index(order, b.State) })
+}
+
 // Conclusion summarizes the checks in one sentence.
 func (e *Examination) Conclusion() string {
 	if e.Testable() {
-		return fmt.Sprintf("The target can be tested: a run judges %d of %d requirements.", e.Judged, e.Total)
+		return fmt.Sprintf("The target can be tested: a test run judges %d of %d requirements.", e.Judged, e.Total)
 	}
-	reason := "no requirement can be judged with this configuration"
-	problems := e.problems()
-	if len(problems) > 0 {
-		reason = problems[0].Subject + ": " + problems[0].Found
+	problems := len(e.problems())
+	if problems == 0 {
+		return "The target cannot be tested yet: no requirement can be judged with this configuration."
 	}
-	return "The target cannot be tested yet: " + reason + "."
+	return "The target cannot be tested yet: " + reports.Count(problems, "problem") + "."
 }
 
 func (e *Examination) problems() []Check {
@@ -189,7 +195,8 @@ func (x *examiner) examineGaps() {
 		names := g.Named(x.Catalogue)
 		switch {
 		case g.Skip.Kind == reports.NotApplicable && len(g.Whole) > 0:
-			found := (&suite.Gap{Whole: g.Whole}).Named(x.Catalogue) + ": " + g.Reason
+			found := (&suite.Gap{Whole: g.Whole}).Named(x.Catalogue) + ": " +
+				strings.TrimPrefix(g.Reason, "not applicable: ")
 			x.add(Noted, "not applicable", found, "")
 		case g.Skip.Kind == reports.NotApplicable:
 		case g.Skip.Kind == reports.NotClaimed:
@@ -209,7 +216,7 @@ func (x *examiner) examinePlan() {
 	case c.Target == "":
 		found = "a test run creates threads and runs, and no deployment"
 	case p.Deployments > 0:
-		found = fmt.Sprintf("a run creates at most %s with %s",
+		found = fmt.Sprintf("a test run creates at most %s with %s",
 			reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))
 	}
 	isLimited := c.MaxDeployments > 0 && c.MaxDeployments < p.Deployments && c.Target != ""

@@ -41,7 +41,7 @@ func (x *examiner) examineTarget(ctx context.Context) {
 	case len(agents) > 0:
 		x.examineAgent(ctx, x.orSearch(ctx, agents))
 	case c.Target != "":
-		x.add(Noted, "agent server", fmt.Sprintf("its URL is not known yet: a run reads it from %s of a deployment; "+
+		x.add(Noted, "agent server", fmt.Sprintf("its URL is not known yet: a test run reads it from %s of a deployment; "+
 			"without it AS-* and E2E-* are not judged", c.AgentURLFrom),
 			"correct agent_url_from if the URL is in another field, or set agent_target")
 	}
@@ -158,7 +158,7 @@ func (x *examiner) examineExisting(ctx context.Context) {
 			"set create.body, or existing.deployment")
 		return
 	}
-	x.add(Fine, "existing deployments", fmt.Sprintf("%s with %s; the run reads it and does not change it", found[0].ID,
+	x.add(Fine, "existing deployments", fmt.Sprintf("%s with %s; a test run reads it and does not change it", found[0].ID,
 		reports.Count(len(found[0].Revisions), "revision")), "")
 }
 

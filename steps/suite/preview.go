@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -53,7 +54,7 @@ type Gap struct {
 	part   []*features.Requirement // not judged in all scenarios
 }
 
-// Gaps returns the causes for which scenarios are not judged, in the order of the scenarios, and the number of
+// Gaps returns the causes for which scenarios are not judged, those of the most requirements first, and the number of
 // requirements that are judged at least in part. A requirement with several causes is listed with each.
 func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int) {
 	for _, group := range byRequirement(scenarios) {
@@ -85,6 +86,9 @@ func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int
 			}
 		}
 	}
+	slices.SortStableFunc(gaps, func(a, b *Gap) int {
+		return cmp.Or(len(b.Whole)-len(a.Whole), len(b.part)-len(a.part))
+	})
 	return gaps, judged
 }
 
