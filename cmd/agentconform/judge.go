@@ -137,7 +137,7 @@ func (f *runFlags) loadBaseline(c *cobra.Command) error {
 	f.known = known
 	text := incomplete(known)
 	if text != "" {
-		f.notify(c, "warning: %s%s", known.File, text)
+		f.notify(c, "note: %s%s", known.File, text)
 	}
 	return nil
 }

@@ -62,6 +62,12 @@ func applyEntry(r *reports.Result, e Entry, findings []*reports.Finding, flaky b
 			": the requirement fails, but not with this finding; remove the entry, or correct its finding")
 	case relation == covering:
 		known := &reports.Known{Reason: e.Reason, Owner: e.Owner, Expires: string(e.Expires), Flaky: flaky}
+		if isPlaceholder(e.Reason) {
+			known.Reason = "no reason yet"
+		}
+		if isPlaceholder(e.Owner) {
+			known.Owner = "no owner yet"
+		}
 		if e.Finding == "" {
 			r.Requirement(e.Requirement).Known = known
 		}

@@ -113,13 +113,15 @@ func (b *Baseline) Names(requirement string) bool {
 func (b *Baseline) Incomplete() []string {
 	var ids []string
 	for _, e := range b.entries() {
-		placeholder := strings.HasPrefix(e.Reason, toDo) || strings.HasPrefix(e.Owner, toDo)
-		if placeholder && !slices.Contains(ids, e.Requirement) {
+		isIncomplete := isPlaceholder(e.Reason) || isPlaceholder(e.Owner)
+		if isIncomplete && !slices.Contains(ids, e.Requirement) {
 			ids = append(ids, e.Requirement)
 		}
 	}
 	return ids
 }
+
+func isPlaceholder(text string) bool { return strings.HasPrefix(text, toDo) }
 
 // Load reads a baseline file.
 func Load(path string) (*Baseline, error) {
