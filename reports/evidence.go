@@ -136,39 +136,20 @@ func (r *Result) RenumberExchanges(order []int) {
 	}
 }
 
-// Observation describes the finding in one line: "limit=101 is accepted: expected status 422, got status 200 with a list of
-// 20 revisions". Without a summary it begins with the field or the operation if the values do not name it. If no values
-// were compared it is the summary.
+// Observation describes the finding in one line: "limit=101 is accepted: expected 422, got 200, with 20 revisions". If no
+// values were compared it is the summary.
 func (f *Finding) Observation() string {
 	if f.Expected == "" || f.Actual == "" {
 		return f.Summary
 	}
 	line := fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.Actual))
-	if f.Summary != "" && !strings.HasSuffix(f.Summary, line) { // it is the same line in results of earlier versions
-		return f.Summary + ": " + line
+	switch {
+	case f.Summary == "":
+		return line
+	case strings.HasSuffix(f.Summary, line): // in results of earlier versions
+		return f.Summary
 	}
-	about := f.field()
-	if about == "" && onlyStatus.MatchString(f.Expected) {
-		about = f.Operation
-	}
-	if about != "" && !strings.Contains(line, about) {
-		return safe.Ellipsis(about, 40) + ": " + line
-	}
-	return line
-}
-
-// onlyStatus matches an expected value that is only a status.
-var onlyStatus = regexp.MustCompile(`^status \d(xx|\d{2})(, \d{3})*( or \d{3})?$`)
-
-// field returns the last name in the pointer: "status" for "/resources/*/status".
-func (f *Finding) field() string {
-	segments := strings.Split(f.Pointer, "/")
-	for _, segment := range slices.Backward(segments) {
-		if segment != "*" && strings.Trim(segment, "0123456789") != "" {
-			return strings.NewReplacer("~1", "/", "~0", "~").Replace(segment)
-		}
-	}
-	return ""
+	return f.Summary + ": " + line
 }
 
 // IsObservationComplete reports whether [Finding.Observation] contains the expected and the actual value completely.

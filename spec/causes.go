@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -77,8 +78,13 @@ func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any
 		}
 		return violations
 	}
-	return []Violation{{Pointer: pointer, Keyword: keyword(e.ErrorKind), Expected: expected(e.ErrorKind),
-		Actual: excerpt(at)}}
+	v := Violation{Pointer: pointer, Keyword: keyword(e.ErrorKind), Expected: expected(e.ErrorKind), Actual: excerpt(at)}
+	if format, is := e.ErrorKind.(*kind.Format); is && format.Want == "date-time" {
+		text, _ := at.(string)
+		_, err := time.Parse("2006-01-02T15:04:05", text) // also with a fraction of a second
+		v.NoOffset = err == nil
+	}
+	return []Violation{v}
 }
 
 // unknownIn returns the names in an object that its schema does not have: one of them may be a different spelling of a

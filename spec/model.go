@@ -48,6 +48,7 @@ type Violation struct {
 	Keyword  string
 	Expected string
 	Actual   string // a short excerpt of the actual value
+	NoOffset bool   // the actual value is a date-time that lacks only its offset
 }
 
 // Key identifies the kind of violation: it omits the actual value and replaces array indices by a star, so that twenty

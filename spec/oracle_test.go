@@ -93,22 +93,27 @@ func TestWhatIsNotJudged(t *testing.T) {
 
 func TestAViolationSaysWhatIsWrong(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		x    Exchange
-		want Violation
+		name  string
+		x     Exchange
+		want  Violation
+		title string
 	}{
-		{"a missing field", page(revision("status", "")), Violation{"list-revisions", 200, "/resources/0/status", "required", `the field "status"`, ""}},
+		{"a missing field", page(revision("status", "")), Violation{"list-revisions", 200, "/resources/0/status", "required", `the field "status"`, "", false}, "GET /v2/deployments/{id}/revisions returns no status"},
 		{"a missing field, spelt otherwise", list(`{"resources":[],"offest":0,"total":0}`), Violation{"list-revisions", 200, "/offset", "required", `the field "offset"`,
-			`"offest" in its place, in {"offest":0,"resources":[],"total":0}`}},
-		{"a type", page("7"), Violation{"list-revisions", 200, "/resources/0", "type", "object", "7"}},
+			`"offest" in its place, in {"offest":0,"resources":[],"total":0}`, false}, "GET /v2/deployments/{id}/revisions returns no offset"},
+		{"a type", page("7"), Violation{"list-revisions", 200, "/resources/0", "type", "object", "7", false}, "GET /v2/deployments/{id}/revisions returns a list item that is not of type object"},
 		{"two types", oneRevision(revision("source_revision_config", `{"repo_ref":true}`)),
-			Violation{"get-revision", 200, "/source_revision_config/repo_ref", "type", "null or string", "true"}},
-		{"a format", oneRevision(revision("created_at", `"soon"`)), Violation{"get-revision", 200, "/created_at", "format", "a date-time with an offset", `"soon"`}},
+			Violation{"get-revision", 200, "/source_revision_config/repo_ref", "type", "null or string", "true", false}, "GET /v2/deployments/{id}/revisions/{id} returns repo_ref that is not of type null or string"},
+		{"a format", oneRevision(revision("created_at", `"soon"`)), Violation{"get-revision", 200, "/created_at", "format", "a date-time with an offset", `"soon"`, false}, "GET /v2/deployments/{id}/revisions/{id} returns created_at that is not a date-time with an offset"},
+		{"no offset", oneRevision(revision("created_at", `"2025-01-02T03:04:05.6"`)), Violation{"get-revision", 200, "/created_at", "format",
+			"a date-time with an offset", `"2025-01-02T03:04:05.6"`, true}, "GET /v2/deployments/{id}/revisions/{id} returns created_at without a time offset"},
+		{"a refusal", refused(404, `[]`), Violation{"list-revisions", 404, "", "type", "object", "[]", false},
+			"GET /v2/deployments/{id}/revisions returns 404 with a body that is not of type object"},
 		{"a value", oneRevision(revision("source", `"zip"`)), Violation{"get-revision", 200, "/source", "enum",
-			`"git_host", "external_container" or "internal_container"`, `"zip"`}},
-		{"a status", refused(418, ""), Violation{"list-revisions", 418, "", "status", "status 200, 401, 403, 404 or 422", "status 418"}},
-		{"a content type", typed(list("<html>"), "text/html"), Violation{"list-revisions", 200, "", "content-type", "application/json", `"text/html", with the body "<html>"`}},
-		{"no body", list(""), Violation{"list-revisions", 200, "", "body", "a JSON body", "no body"}},
+			`"git_host", "external_container" or "internal_container"`, `"zip"`, false}, "GET /v2/deployments/{id}/revisions/{id} returns source with a value that the interface does not define"},
+		{"a status", refused(418, ""), Violation{"list-revisions", 418, "", "status", "status 200, 401, 403, 404 or 422", "status 418", false}, "GET /v2/deployments/{id}/revisions returns 418, which the interface does not list"},
+		{"a content type", typed(list("<html>"), "text/html"), Violation{"list-revisions", 200, "", "content-type", "application/json", `"text/html", with the body "<html>"`, false}, "GET /v2/deployments/{id}/revisions returns a Content-Type other than application/json"},
+		{"no body", list(""), Violation{"list-revisions", 200, "", "body", "a JSON body", "no body", false}, "GET /v2/deployments/{id}/revisions returns an empty body"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := shared.JudgeResponse(c.x)
@@ -117,13 +122,15 @@ func TestAViolationSaysWhatIsWrong(t *testing.T) {
 				got[0].Actual = ""
 			}
 			assert.Equal(t, c.want, got[0])
+			op, _ := shared.Find(c.x.Side, c.x.Method, c.x.Path)
+			assert.Equal(t, c.title, got[0].Title(op))
 		})
 	}
 }
 
 func TestKey(t *testing.T) {
 	for key, v := range map[string]Violation{
-		"list-revisions 200 /resources/*/status enum": {"list-revisions", 200, "/resources/12/status", "enum", "x", "y"},
+		"list-revisions 200 /resources/*/status enum": {"list-revisions", 200, "/resources/12/status", "enum", "x", "y", false},
 		"a 200  type": {Operation: "a", Status: 200, Keyword: "type"},
 	} {
 		assert.Equal(t, key, v.Key())

@@ -157,7 +157,7 @@ func (s *screen) showPoll(e target.Event) {
 		return
 	}
 	now := time.Now()
-	revision := safe.Ellipsis(safe.ShortIDs(e.Name, safe.Digits), 40)
+	revision := safe.Ellipsis(safe.ShortIDs(e.Name), 40)
 	subject := fmt.Sprintf("revision %s, which is %s", revision, e.Text)
 	s.waits[e.Name] = waiting{subject, now.Add(-e.Elapsed), now.Add(e.Left)}
 	if e.Elapsed > 5*time.Second && s.isNew(e.Text+" "+e.Name) {

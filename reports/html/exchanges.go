@@ -43,7 +43,7 @@ func (p *page) row(x reports.Exchange) exchangeRow {
 
 // short returns the path of an address of the target, with short ids.
 func (p *page) short(address string) string {
-	return safe.ShortIDs(cmp.Or(p.Result.Target.PathOf(address), address), safe.Digits)
+	return safe.ShortIDs(cmp.Or(p.Result.Target.PathOf(address), address))
 }
 
 // RowChunks returns the lines of the list in chunks for the script of the page.

@@ -61,7 +61,7 @@ func (o Overview) request(f *reports.Finding) (request string, status int) {
 	if err != nil {
 		return "", 0
 	}
-	return safe.Ellipsis(x.Method+" "+safe.ShortIDs(reports.PathOf(x.URL), safe.Digits), maxCause), x.Status
+	return safe.Ellipsis(x.Method+" "+safe.ShortIDs(reports.PathOf(x.URL)), maxCause), x.Status
 }
 
 // ProblemOf returns the problem to which the failure of a requirement belongs, or nil.

@@ -63,6 +63,6 @@ func TestShortIDs(t *testing.T) {
 	assert.Equal(t, 4, safe.IDDigits("GET /threads/"+a, a, strings.ToUpper(a), "x"))
 	assert.Equal(t, 5, safe.IDDigits(a+" "+b))
 	assert.Equal(t, safe.AllDigits, safe.IDDigits(a, c), "the last 12 digits are the same")
-	assert.Equal(t, "/threads/…14a9/runs/…14a9", safe.ShortIDs("/threads/"+a+"/runs/"+b, 4))
-	assert.Equal(t, a, safe.ShortIDs(a, safe.AllDigits))
+	assert.Equal(t, "/threads/…14a9/runs/…14a9", safe.LastDigits("/threads/"+a+"/runs/"+b, 4))
+	assert.Equal(t, a, safe.LastDigits(a, safe.AllDigits))
 }

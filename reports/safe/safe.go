@@ -63,13 +63,16 @@ var uuids = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-
 
 // Numbers of digits of short ids.
 const (
-	Digits    = 6 // in a text that is shown without others
-	AllDigits = 32
+	shortDigits = 5 // in a text that is shown without others
+	AllDigits   = 32
 )
 
-// ShortIDs shortens each UUID in s to its last digits: "…9e7b". The first digits of UUIDs of version 7 are a time, so those
-// of one test run begin alike. It keeps UUIDs if digits is [AllDigits].
-func ShortIDs(s string, digits int) string {
+// ShortIDs shortens each UUID in s to its last digits: "…79e7b". The first digits of UUIDs of version 7 are a time, so
+// those of one test run begin alike.
+func ShortIDs(s string) string { return LastDigits(s, shortDigits) }
+
+// LastDigits shortens each UUID in s to a number of last digits. It keeps UUIDs if digits is [AllDigits].
+func LastDigits(s string, digits int) string {
 	if digits >= AllDigits {
 		return s
 	}

@@ -126,4 +126,4 @@ func idsIn(path string) map[string]string {
 }
 
 // short shortens the ids in a text.
-func (t *teller) short(text string) string { return safe.ShortIDs(text, t.digits) }
+func (t *teller) short(text string) string { return safe.LastDigits(text, t.digits) }

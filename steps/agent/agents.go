@@ -240,8 +240,8 @@ func (s *Server) notServing(ctx context.Context, shown bool) (missing *outcome.O
 }
 
 func (s *Server) tryServing(ctx context.Context, request exchange.Request, shown bool) (*outcome.Outcome, error) {
-	v := outcome.Violation{Kind: outcome.NoResponse, Summary: "The agent server does not serve",
-		Expected: "an agent server that responds"}
+	v := outcome.Violation{Kind: outcome.NoResponse, Summary: "The agent server of a DEPLOYED deployment does not serve requests",
+		Expected: "a response of the agent server"}
 	request.Early = true
 	a, err := s.target.Client.Do(ctx, request)
 	var none *exchange.NoResponse

@@ -121,10 +121,10 @@ func (s *Server) requireEnded(ctx context.Context, g *GraphRun) error {
 	if err != nil || !isUnfinished(run) || g.Joined && s.staysUnfinished(ctx) {
 		return context.Cause(ctx) // a status that cannot be read, or is unknown, proves nothing; AS-RUN-2 judges GET of a run
 	}
-	actual := fmt.Sprintf("the status %q, %s after the run was accepted", run.Get("status").String(),
+	actual := fmt.Sprintf("status %q %s after the run was accepted", run.Get("status").String(),
 		time.Since(g.Responded()).Round(time.Second))
 	stays := outcome.Fails(run, outcome.Violation{Kind: outcome.NotFinished, Pointer: "/status",
-		Summary: "The run does not end in time", Expected: "a run that has completed", Actual: actual})
+		Summary: "A run does not end in time", Expected: "a run that has completed", Actual: actual})
 	return outcome.AsBlocked(stays.ByRequirement("AS-RUN-4"))
 }
 

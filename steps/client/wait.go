@@ -183,7 +183,7 @@ func (b *Breaker) Failed(r exchange.Request, none *exchange.NoResponse) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f := b.of(r.Base)
-	request := safe.Cut(r.Method+" "+safe.ShortIDs(r.Path, safe.Digits), 120)
+	request := safe.Cut(r.Method+" "+safe.ShortIDs(r.Path), 120)
 	if none.Stage == exchange.StageHTTP && len(f.suspects) < maxSuspects && !slices.Contains(f.suspects, request) {
 		f.suspects = append(f.suspects, request)
 	}

@@ -1,7 +1,6 @@
 package common
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -136,8 +135,12 @@ func (w *allResponses) hasNoServerError() error {
 	for _, x := range w.target.Collector.ResponsesTo(w.side, w.requests...) {
 		// A server needs no vendor extension, and only one of the two operations that list threads.
 		isListing := x.Op.ID == "list-threads" || x.Op.ID == "search-threads"
-		all = append(all, judge.Operation{Response: x.AsAnswer(), Optional: x.Op.Field || isListing,
-			Name: cmp.Or(x.Op.ID, x.Method+" "+w.target.Redact.Text(x.Path))})
+		one := judge.Operation{Response: x.AsAnswer(), Optional: x.Op.Field || isListing,
+			Name: x.Method + " " + w.target.Redact.Text(x.Path)}
+		if x.Op.ID != "" {
+			one.Name, one.Request = x.Op.ID, x.Op.Method+" "+x.Op.Path
+		}
+		all = append(all, one)
 	}
 	return judge.NoServerError(all)
 }
@@ -152,7 +155,7 @@ func (w *allResponses) violations() []outcome.Violation {
 		}
 		all = append(all, outcome.Violation{
 			Kind: outcome.Contract, Class: v.Keyword + " " + strconv.Itoa(v.Status),
-			Summary:  fmt.Sprintf("%s %d does not match the contract at %s", v.Operation, v.Status, cmp.Or(v.Pointer, "the body")),
+			Summary:  v.Title(w.target.Collector.Observation(v.Exchange).Op),
 			Expected: v.Expected, Actual: v.Actual, Operation: v.Operation, Pointer: v.Pointer,
 			Exchange: v.Exchange, Count: v.Count, Words: words,
 		})
@@ -169,7 +172,7 @@ func (w *allResponses) hasOnlyKnownStatuses() error {
 			v.Kind = outcome.WrongForm
 			v.Class = "unknown status"
 			v.Count = 1
-			v.Summary = "The status of a revision is not one of the thirteen"
+			v.Summary = "A revision has a status that the interface does not define"
 			all = append(all, v)
 		}
 	}

@@ -181,7 +181,7 @@ func (w *World) refusedOrOwnReadOnly(ctx context.Context) error {
 	if created.IsRefused() {
 		return nil
 	}
-	if err := judge.ServesOrRefuses(created, "status 2xx or 4xx"); err != nil {
+	if err := judge.ServesOrRefuses(created, "2xx or 4xx"); err != nil {
 		return err
 	}
 	deployment, err := w.now(ctx)
@@ -207,7 +207,7 @@ func fromTag(c *config.Config, buildOnPush any) map[string]any {
 // searches for the deployment of a refused creation if the server lists its deployments.
 func (w *World) refusedOrNoBuildOnPush(ctx context.Context) error {
 	act := w.scene.Response
-	err := judge.ServesOrRefuses(act, "status 4xx, or a deployment with build_on_push false")
+	err := judge.ServesOrRefuses(act, "4xx, or a deployment with build_on_push false")
 	if err != nil {
 		return err
 	}

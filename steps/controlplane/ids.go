@@ -41,7 +41,7 @@ func (w *World) defineIDs(r *common.Definitions) {
 func (w *World) clientListsUnknownWithEach(ctx context.Context) error {
 	for _, p := range parameters {
 		query := p.valid[0]
-		err := w.tryList(ctx, target.UnknownID(), query, false, "an unknown deployment with "+query)
+		err := w.tryList(ctx, target.UnknownID(), query, false, query)
 		if err != nil {
 			return err
 		}

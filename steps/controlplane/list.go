@@ -123,15 +123,15 @@ func (w *World) holds(ctx context.Context, what string) error {
 	a := w.scene.Response
 	switch what {
 	case "no revision":
-		return w.unlessChanged(ctx, judge.IsEmpty(a, w.known()))
+		return w.unlessChanged(ctx, judge.IsEmpty(a, w.Deployment.Revisions))
 	case "exactly 20 revisions":
-		return w.unlessChanged(ctx, judge.HasCount(a, defaultLimit, w.known()))
+		return w.unlessChanged(ctx, judge.HasCount(a, defaultLimit, w.Deployment.Revisions))
 	}
 	limit, err := strconv.Atoi(strings.TrimPrefix(a.Request.Query, "limit="))
 	if err != nil {
 		return err
 	}
-	return w.unlessChanged(ctx, judge.HasCount(a, min(limit, w.known()), w.known()))
+	return w.unlessChanged(ctx, judge.HasCount(a, min(limit, w.known()), w.Deployment.Revisions))
 }
 
 // bothAreNewestFirst judges the order of the revisions that the test run has created.

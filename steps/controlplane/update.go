@@ -41,7 +41,7 @@ func (w *World) defineUpdates(r *common.Definitions) {
 	r.Then(`each update that returned 2xx created one revision`, w.oneRevisionEach)
 	r.Then(`the "latest_revision_id" of the deployment names the second revision`, w.namesSecondLatest)
 	r.Then(`no revision was created`,
-		func(ctx context.Context) error { return w.created(ctx, 0, "no new revision") })
+		func(ctx context.Context) error { return w.created(ctx, 0, "the same revisions as before") })
 	r.Then(`the update was served, or it is not judged`, func() error { return judge.WasServed(w.scene.Response) })
 }
 
@@ -326,7 +326,7 @@ func (w *World) oneRevisionCreated(ctx context.Context) error {
 	if err := w.plane.AwaitListed(ctx, w.Deployment.ID, latest); err != nil {
 		return err
 	}
-	return w.created(ctx, 1, "exactly one new revision, and all earlier ones")
+	return w.created(ctx, 1, "1 new revision, and all earlier ones")
 }
 
 // oneRevisionEach waits until there is a new revision for each update that was served.

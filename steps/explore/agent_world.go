@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
@@ -91,7 +92,7 @@ func (s *agentSession) notStarted(w world, d done) *Wrong {
 	if len(w.kept)+len(w.loose)+len(w.gone) > 0 {
 		id, isOpen = "AS-STATE-3", !s.additive
 	}
-	return want(isOpen, id, d.response, "status 2xx with a run_id")
+	return want(isOpen, id, d.response, "2xx, with a run_id")
 }
 
 // rolledBack judges the response to a run with rollback (section 3). If several are sent at the same time, some may be
@@ -107,7 +108,7 @@ func (s *agentSession) rolledBack(w world, d done) ([]world, *Wrong) {
 		if pending != nil && d.response.Ended().Before(pending.NotOverBefore()) {
 			id = "AS-ROLLBACK-1"
 		}
-		return []world{w}, want(raced, id, d.response, "a run with rollback to be accepted")
+		return []world{w}, want(raced, id, d.response, "2xx, with a run_id")
 	}
 	prior := w.pending
 	w.pending, w.joined = d.Number, false
@@ -143,7 +144,7 @@ func (s *agentSession) ended(w world, d done) ([]world, *Wrong) {
 			}
 			shown := messages.Shown(messages.Of(d.response))
 			return nil, wrong(id, outcome.Fails(d.response, outcome.Violation{Kind: outcome.NotFinished,
-				Summary: "A run does not complete", Expected: fmt.Sprintf("run %d to complete", w.pending), Actual: shown}))
+				Summary: "A run does not complete", Expected: fmt.Sprintf("the input and the answer of run %d", w.pending), Actual: shown}))
 		}
 		w.kept = append(slices.Clone(w.kept), w.pending)
 		w.gone = slices.Concat(w.gone, w.doomed)
@@ -193,19 +194,19 @@ func (s *agentSession) judgeJoin(w world, d done) ([]world, *Wrong) {
 	case g.by.Object != d.Object:
 		return []world{w}, wantRefusal("AS-RUN-9", a, " for the join of a run of another thread")
 	case slices.Contains(w.kept, d.Number):
-		return []world{w}, want(isServed, "AS-RUN-5", a, "status 2xx to the join of a completed run")
+		return []world{w}, want(isServed, "AS-RUN-5", a, "2xx to the join of a completed run")
 	case d.Number == w.pending && !isServed:
 		id := "AS-RUN-4"
 		if a != nil && a.Sent.After(g.NotOverBefore()) {
 			id = "AS-RUN-5"
 		}
-		return nil, want(false, id, a, "status 2xx to the join of a run")
+		return nil, want(false, id, a, "2xx to the join of a run")
 	case d.Number == w.pending:
 		took := a.Sent.Add(a.Took).Sub(g.Response.Sent)
 		if took < g.Order.Hold*19/20 {
 			return nil, wrong("AS-RUN-4", outcome.Fails(a, outcome.Violation{Kind: outcome.TooEarly,
-				Summary: "The join returns before the run has ended", Expected: "a response after the end of the run",
-				Actual: fmt.Sprintf("a response %s after the start of a run of %s", took, g.Order.Hold)}))
+				Summary: "The join of a run returns before the run has ended", Expected: fmt.Sprintf("a response after %s, when the run ends", g.Order.Hold),
+				Actual: fmt.Sprintf("a response after %s", took)}))
 		}
 		w.joined = true
 	}
@@ -227,7 +228,7 @@ func (s *agentSession) shows(w world, at int, a *exchange.Response) *Wrong {
 		if w.pending != 0 && !w.joined {
 			id = "AS-STATE-6"
 		}
-		return want(len(kept) == 0, id, a, "the state of the thread")
+		return want(len(kept) == 0, id, a, "2xx, with the state of the thread")
 	}
 	all := messages.Of(a)
 	for _, i := range slices.Sorted(maps.Keys(s.runs)) {
@@ -254,7 +255,7 @@ func (s *agentSession) shows(w world, at int, a *exchange.Response) *Wrong {
 	case !s.additive: // the messages of earlier runs are not defined
 		return nil
 	}
-	return unlike(id, outcome.MissingItem, a, fmt.Sprintf("exactly the messages of %d completed runs", len(kept)), rest)
+	return unlike(id, outcome.MissingItem, a, "only the messages of "+reports.Count(len(kept), "completed run"), rest)
 }
 
 // without removes the messages of the given runs: their inputs, messages that contain an input, and messages that they
@@ -278,7 +279,7 @@ func unlike(
 	requirement string, kind outcome.Kind, a *exchange.Response, expected string, shown []messages.Message,
 ) *Wrong {
 	return wrong(requirement, outcome.Fails(a, outcome.Violation{Kind: kind, Pointer: "/values/messages",
-		Summary: "The state has other messages than its runs", Expected: expected, Actual: messages.Shown(shown)}))
+		Summary: "The thread state has other messages than those of its runs", Expected: expected, Actual: messages.Shown(shown)}))
 }
 
 // intruder returns the requirement that a message of the run violates in the state of a thread that must not contain it.

@@ -1,15 +1,17 @@
 package explore
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -52,7 +54,7 @@ func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 	case d.Verb == update:
 		return s.updated(w, d)
 	case !d.response.OK():
-		return nil, want(false, successOf[d.Verb], d.response, "status 2xx")
+		return nil, want(false, successOf[d.Verb], d.response, "2xx")
 	case d.Verb == getDeployment:
 		return w.showsLatest(owner, d.response)
 	case d.Verb == listRevisions && len(d.lists) > 1:
@@ -62,7 +64,7 @@ func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 	}
 	at := w.find(d.id)
 	if at < 0 || !exchange.SameID(d.response.Get("id").String(), d.id) {
-		return nil, want(false, "CP-REV-1", d.response, "the revision "+d.id)
+		return nil, want(false, "CP-REV-1", d.response, "2xx, with revision "+d.id)
 	}
 	return []past{w}, w.shows(at, d.response, d.response.Get("@this"), "")
 }
@@ -79,7 +81,7 @@ func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
 	_, source := s.change(d.With)
 	switch {
 	case !d.response.OK() && !d.isConcurrent() && !strings.Contains(d.With, "broken"):
-		return nil, want(false, creates(source, "CP-UPDATE-13"), d.response, "status 2xx to the update")
+		return nil, want(false, creates(source, "CP-UPDATE-13"), d.response, "2xx to the update")
 	case !d.response.OK() || len(source) == 0:
 		return []past{w}, nil
 	}
@@ -95,9 +97,9 @@ func (w past) showsLatest(owner string, a *exchange.Response) ([]past, *Wrong) {
 		w = w.naming(at, named)
 	}
 	if w.find(named) != at {
-		expected := fmt.Sprintf("the latest_revision_id of revision %d", at+1)
+		expected := fmt.Sprintf("the id of revision %d, %s", at+1, cmp.Or(w[at].id, "which is new"))
 		return nil, wrong(owner, outcome.Fails(a, outcome.Violation{Kind: outcome.WrongValue, Pointer: "/latest_revision_id",
-			Summary: "The deployment does not name its latest revision", Expected: expected, Actual: named}))
+			Summary: "The deployment shows the wrong latest_revision_id", Expected: expected, Actual: named}))
 	}
 	return []past{w}, w.shows(at, a, a.Get("@this"), "")
 }
@@ -120,7 +122,7 @@ func (w past) shows(at int, a *exchange.Response, object gjson.Result, pointer s
 			id = "CP-UPDATE-12"
 		}
 		return wrong(id, outcome.Fails(a, outcome.Violation{Kind: outcome.WrongValue,
-			Pointer: pointer + "/source_revision_config/" + field, Summary: "The revision shows another " + field,
+			Pointer: pointer + "/source_revision_config/" + field, Summary: "The revision shows the wrong " + field,
 			Expected: fmt.Sprintf("%s %q", field, source[field]), Actual: outcome.Shown(got)}))
 	}
 	return nil
@@ -154,13 +156,13 @@ func (w past) showsAll(owner string, a *exchange.Response) ([]past, *Wrong) {
 		}
 		listed := slices.Index(exchange.IDKeys(plane.ListOf(a).IDs()), exchange.IDKey(w[at].id))
 		if listed < 0 || len(rows) != len(w) {
-			expected := fmt.Sprintf("the %d revisions of the deployment", len(w))
+			expected := reports.Count(len(w), "revision")
 			kind := outcome.MissingItem
 			if len(rows) > len(w) {
 				kind = outcome.ExtraItem
 			}
 			return nil, wrong(owner, outcome.Fails(a, outcome.Violation{Kind: kind, Pointer: "/resources",
-				Summary: "The list has other revisions than the deployment", Expected: expected, Actual: strconv.Itoa(len(rows))}))
+				Summary: "The list of revisions is not that of the deployment", Expected: expected, Actual: reports.Count(len(rows), "revision")}))
 		}
 		problem := w.shows(at, a, rows[listed], "/resources/*")
 		if problem != nil {
@@ -211,12 +213,12 @@ func (s *planeSession) showsPage(d done) *Wrong {
 	if len(asked) == 1 && asked.Has("status") {
 		id = "CP-LIST-9"
 	}
-	expected := fmt.Sprintf("%d of the %d revisions", len(want), len(before))
+	expected := fmt.Sprintf("%s, of %d in total: %s", reports.Count(len(want), "revision"), len(before), safe.ShortIDs(strings.Join(want, ", ")))
 	kind := outcome.ExtraItem
 	if len(got) < len(want) {
 		kind = outcome.MissingItem
 	}
 	return wrong(id, outcome.Fails(d.response, outcome.Violation{Kind: kind, Pointer: "/resources",
-		Summary: "The list has other revisions than its filter and page", Expected: expected, Actual: strconv.Itoa(len(got))}).
+		Summary: "A page or a filtered list has the wrong revisions", Expected: expected, Actual: reports.Count(len(got), "revision") + ": " + safe.ShortIDs(strings.Join(got, ", "))}).
 		Comparing(d.response, d.lists[0]))
 }

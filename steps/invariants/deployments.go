@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -80,10 +81,11 @@ func (d *deployments) checkLatest(t *tally, s *seen) {
 	switch {
 	case latest == "" || owner == id:
 	case owner != "":
-		t.violated(s, outcome.WrongValue, "/latest_revision_id", "The deployment names a revision of another deployment as its latest",
-			"a revision of deployment "+id, fmt.Sprintf("%s, which deployment %s was created with", latest, owner))
+		t.violated(s, outcome.WrongValue, "/latest_revision_id", "A deployment names a revision of another deployment as its latest",
+			"a revision of deployment "+safe.ShortIDs(id),
+			fmt.Sprintf("%s, the first revision of deployment %s", safe.ShortIDs(latest), safe.ShortIDs(owner)))
 	case !isListed && slices.ContainsFunc(d.lists[id], isLater):
-		t.violated(s, outcome.WrongValue, "/latest_revision_id", "The deployment names a revision as its latest that it never had",
+		t.violated(s, outcome.WrongValue, "/latest_revision_id", "A deployment names a latest revision that its lists do not contain",
 			"a revision that later lists of the deployment contain", latest)
 	}
 }
@@ -96,6 +98,7 @@ func (d *deployments) checkSource(t *tally, s *seen) {
 	}
 	t.judged++
 	if first := d.sources[exchange.IDKey(s.In("deployment_id"))]; source != first {
-		t.violated(s, outcome.Changed, "/source", "A GET shows another source than the deployment had before", first, source)
+		t.violated(s, outcome.Changed, "/source", "GET of a deployment or revision shows another source than before",
+			fmt.Sprintf("%q, as before", first), fmt.Sprintf("%q", source))
 	}
 }

@@ -95,7 +95,7 @@ func (r *follow) checkFound(t *tally, s *seen, id string) {
 	}
 	if s.Status == http.StatusNotFound && s.Sent.After(named.at.Add(r.patience)) {
 		t.judged++
-		r.violatedLate(t, s, "", s.Sent.Sub(named.at), "GET of a created object returns 404", "status 2xx", "status 404")
+		r.violatedLate(t, s, "", s.Sent.Sub(named.at), "GET of a created object returns 404", "2xx", "404")
 	}
 }
 
@@ -130,7 +130,7 @@ func (r *follow) checkUpdate(t *tally, s *seen, deployment string) {
 	if s.Sent.After(update.ended.Add(r.patience)) {
 		t.judged++
 		r.violatedLate(t, s, "/latest_revision_id", s.Sent.Sub(update.ended),
-			"GET after an update shows the deployment as it was before", "latest_revision_id "+other, "still "+before)
+			"A deployment shows a stale latest_revision_id after an update", "latest_revision_id "+other, "still "+before)
 	}
 }
 
@@ -158,7 +158,7 @@ func (r *follow) violatedLate(t *tally, s *seen, pointer string, after time.Dura
 		v.Repeats[len(v.Repeats)-1] = v.Exchange
 		v.Exchange = s.ID
 	}
-	v.Expected = fmt.Sprintf("%s, %s after the response to the write", expected, r.patience)
+	v.Expected = fmt.Sprintf("%s within %s after the write", expected, r.patience)
 	v.Actual = fmt.Sprintf("%s after %s", actual, after.Round(time.Millisecond))
 }
 

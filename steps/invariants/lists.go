@@ -1,7 +1,6 @@
 package invariants
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -79,8 +79,8 @@ func (l *lists) check(t *tally, s *seen) {
 	want = min(want, limit)
 	t.judged++
 	if rows := len(s.response.Get("resources").Array()); rows < want {
-		t.violated(s, outcome.MissingItem, "/resources", "The list has fewer revisions than the server had named before",
-			fmt.Sprintf("at least %d revisions", want), fmt.Sprintf("%d", rows))
+		t.violated(s, outcome.MissingItem, "/resources", "The list of revisions lacks revisions that the server named before",
+			"at least "+reports.Count(want, "revision"), reports.Count(rows, "revision"))
 	}
 }
 
@@ -96,8 +96,8 @@ func (l *lists) checkListed(t *tally, s *seen) {
 	t.judged++
 	for _, revision := range slices.Sorted(maps.Keys(l.known[deployment])) {
 		if !l.listed[revision] && l.known[deployment][revision].Add(l.patience).Before(s.Sent) {
-			v := t.violated(s, outcome.MissingItem, "/resources", "No list without a filter contains a revision that the server had named",
-				"the revision "+revision, reports.Count(rows, "revision")+" without it")
+			v := t.violated(s, outcome.MissingItem, "/resources", "No unfiltered list contains a revision that the server named before",
+				"revision "+safe.ShortIDs(revision)+" in the list", reports.Count(rows, "revision")+" without it")
 			v.Class = "in no list"
 			return
 		}

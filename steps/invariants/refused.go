@@ -53,8 +53,9 @@ func (r *requests) judged() int { return r.served + len(r.refused) }
 // violation returns the violation of all refusals, which must not be none.
 func (r *requests) violation() outcome.Violation {
 	first := r.refused[0]
-	v := outcome.Violation{Kind: outcome.Refused, Operation: first.Op.ID, Expected: "status 2xx, since " + first.why,
-		Check: outcome.Statuses("2XX"), Actual: fmt.Sprintf("status %d", first.Status), Exchange: first.ID, Count: len(r.refused)}
+	v := outcome.Violation{Kind: outcome.Refused, Operation: first.Op.ID, Expected: "2xx, since " + first.why,
+		Check:  outcome.Statuses("2XX"),
+		Actual: strconv.Itoa(first.Status), Exchange: first.ID, Count: len(r.refused)}
 	statuses := []string{strconv.Itoa(first.Status)}
 	for _, other := range r.refused[1:] {
 		v.Repeats = append(v.Repeats, other.ID)

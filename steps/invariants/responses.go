@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -48,8 +49,8 @@ func sameIDs(t *tally, s *seen) {
 	}
 	t.judged++
 	if !exchange.MeansSame(requested, got.String()) {
-		t.violated(s, outcome.WrongValue, "/"+at.field, "The response has another id than the request",
-			"the id "+requested, got.String())
+		t.violated(s, outcome.WrongValue, "/"+at.field, "A response shows another id than its request names",
+			"id "+requested, "id "+got.String())
 	}
 }
 
@@ -60,8 +61,8 @@ func closed(t *tally, s *seen) {
 	}
 	t.judged++
 	if s.ok() {
-		v := t.violated(s, outcome.Accepted, "", "A request without valid credentials is served", "status 401 or 403",
-			fmt.Sprintf("status %d", s.Status))
+		v := t.violated(s, outcome.Accepted, "", "A request without valid credentials is served", "401 or 403",
+			strconv.Itoa(s.Status))
 		v.Check = outcome.Statuses("3XX", "4XX", "5XX")
 	}
 }
@@ -104,16 +105,16 @@ func (r *refusals) check(t *tally, s *seen) {
 	t.judged++
 	if len(statuses) > 0 && !slices.Contains(statuses, s.Status) {
 		t.violated(s, outcome.WrongStatus, "", "A refusal has another status than the authentication handler sets",
-			"status "+r.status.Words(c), fmt.Sprintf("status %d", s.Status))
+			r.status.Words(c), strconv.Itoa(s.Status))
 		return
 	}
 	if len(details) > 0 && !slices.ContainsFunc(details, hasDetail) {
 		actual := fmt.Sprintf("a body of %d bytes without it", len(s.Response))
 		if other := s.response.Get("detail"); other.Type == gjson.String {
-			actual = fmt.Sprintf("the detail %q", other.Str)
+			actual = fmt.Sprintf("detail %q", other.Str)
 		}
 		t.violated(s, outcome.WrongDetail, "/detail", "A refusal lacks the detail of the authentication handler",
-			"the detail "+r.detail.Words(c), actual)
+			"detail "+r.detail.Words(c), actual)
 	}
 }
 

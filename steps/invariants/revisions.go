@@ -175,7 +175,7 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 		}
 		t.judged++
 		if !strings.EqualFold(status, "UNKNOWN") { // UNKNOWN does not contradict DEPLOYED
-			t.violated(s, outcome.Changed, pointerIn(s, "status"), "The latest revision does not stay DEPLOYED",
+			t.violated(s, outcome.Changed, pointerIn(s, "status"), "A DEPLOYED revision does not stay DEPLOYED",
 				"DEPLOYED", status)
 		}
 	}

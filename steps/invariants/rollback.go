@@ -128,7 +128,7 @@ func (r *rollback) check(t *tally, s *seen) {
 		for _, m := range p.marks {
 			if contains(s.Response, m.value) && !requestContains(s, m.value) {
 				t.violated(s, outcome.NotRemoved, "", "A response shows the "+m.what+" of a run that was rolled back",
-					"nothing of the run", "its "+m.what+" "+m.value)
+					"nothing of a run that was rolled back", "its "+m.what+" "+m.value)
 			}
 		}
 	}

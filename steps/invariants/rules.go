@@ -79,7 +79,7 @@ func (r *Record) newRules() map[string]*invariant {
 			summary: "A deployment does not reach DEPLOYED"}),
 		`each run that the suite waited for has completed`: r.ruleOf(effect{
 			side: agent, operation: "create-run", owner: "AS-RUN-4", kind: outcome.NotFinished,
-			summary: "A run does not end within its hold and timeouts.run"}),
+			summary: "A run does not end in time"}),
 		`each read shows what was written before, once the configured patience is over`: {
 			side: plane, note: follows.note, check: follows.check, end: follows.end,
 			coveredBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},

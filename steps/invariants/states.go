@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -57,8 +58,8 @@ func (st *states) checkThreadState(t *tally, s *seen) {
 		case g.isRollback || g.mayFail:
 			return
 		case hasSettled && isShown && shown.Before(s.Sent):
-			t.violated(s, outcome.MissingItem, "/values/messages", "The state lacks a completed run that it had shown before",
-				fmt.Sprintf("the message %q of run %s, or that of a later run", g.text, g.id), "a state without it")
+			t.violated(s, outcome.MissingItem, "/values/messages", "The thread state lacks a completed run that it had shown before",
+				fmt.Sprintf("the message %q of run %s, or that of a later run", g.text, safe.ShortIDs(g.id)), "a state without it")
 			return
 		}
 	}

@@ -78,6 +78,34 @@ func Shown(all []Message) string {
 	return strings.Join(lines, "\n")
 }
 
+// ShownBy is [Shown] with the owner of each message: "4 messages: human, ai of run 1, then human, ai of run 2".
+func ShownBy(all []Message, owners []string) string {
+	if len(all) == 0 {
+		return Brief(all)
+	}
+	first := fmt.Sprintf("%d messages: ", len(all))
+	if len(all) == 1 {
+		first = "1 message: "
+	}
+	var lines []string
+	for i, m := range all[:min(len(all), maxShown)] {
+		switch {
+		case i > 0 && owners[i] != owners[i-1]:
+			first += " of " + owners[i-1] + ", then "
+		case i > 0:
+			first += ", "
+		}
+		first += cmp.Or(m.Kind, "(no kind)")
+		lines = append(lines, Brief([]Message{m}))
+	}
+	first += " of " + owners[min(len(all), maxShown)-1]
+	if len(all) > maxShown {
+		first += ", ..."
+		lines = append(lines, fmt.Sprintf("and %d more", len(all)-maxShown))
+	}
+	return first + "\n" + strings.Join(lines, "\n")
+}
+
 // maxShown is the largest number of messages in a description.
 const maxShown = 6
 

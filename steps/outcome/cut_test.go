@@ -9,7 +9,8 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestCutAroundKeepsDifference checks that both shortened texts contain the place where they differ.
+// TestCutAroundKeepsDifference checks that both shortened texts contain the place where they differ, and so early that a
+// report shows it in one line.
 func TestCutAroundKeepsDifference(t *testing.T) {
 	long := strings.Repeat("every good boy ", 40)
 	for name, c := range map[string]struct{ expected, actual, wantExpected, wantActual string }{
@@ -19,6 +20,8 @@ func TestCutAroundKeepsDifference(t *testing.T) {
 		"the actual text is longer":                   {"x " + long, long + "TWO", "good boy", "TWO"},
 		"nothing in common":                           {"status 404", "status 200 with " + long, "status 404", "status 200"},
 		"short":                                       {"a", "b", "a", "b"},
+		"the first lines are equal":                   {"{a ...\n" + long + "ONE", "{a ...\n" + long + "TWO", "ONE", "TWO"},
+		"both texts are equal":                        {"1", "1", "1", "1, which is equal only as text"},
 	} {
 		expected, actual := CutAround(c.expected, c.actual)
 		assert.Contains(t, expected, c.wantExpected, name)
@@ -32,5 +35,5 @@ func TestCutAroundKeepsDifference(t *testing.T) {
 func TestReasonHasValueAtPointer(t *testing.T) {
 	body := `{"filler":"` + strings.Repeat("x", 5000) + `", "detail": {"wrong": 7}, "more":"` + strings.Repeat("y", 5000) + `"}`
 	o := Fails(&exchange.Response{Status: 404, Body: []byte(body)}, Violation{Expected: "JSON with a string as detail", Pointer: "/detail"})
-	assert.Equal(t, `expected JSON with a string as detail, got status 404 with detail {"wrong": 7}`, o.Reason)
+	assert.Equal(t, `expected JSON with a string as detail, got 404, with detail {"wrong": 7}`, o.Reason)
 }

@@ -65,7 +65,7 @@ func Fails(a *exchange.Response, v Violation) *Outcome {
 	if a != nil {
 		v.Exchange = a.ID
 		if v.Actual == "" {
-			v.Actual = seenAt(a, v.Pointer)
+			v.Actual = gotAt(a, v.Pointer)
 		}
 	}
 	v.Expected = safe.Prefix(v.Expected, 2*maxText)

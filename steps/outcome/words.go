@@ -18,28 +18,35 @@ const maxText = 64 << 10
 // maxQuote is the largest number of bytes that the first line of a description quotes.
 const maxQuote = 80
 
-// Seen describes a response for people. The first line says what it is, with one short quote at most. If that is not
-// the whole body, the next line has the body. The text may be long: [CutAround] shortens it.
-func Seen(a *exchange.Response) string { return seenAt(a, "") }
+// Seen describes a response in a sentence: "status 404 with {}". The first line says what it is, with one short quote at
+// most. If that is not the whole body, the next line has the body. The text may be long: [CutAround] shortens it.
+func Seen(a *exchange.Response) string { return fmt.Sprintf("status %d %s", a.Status, content(a, "")) }
 
-// seenAt is Seen with the value at a JSON pointer in the first line.
-func seenAt(a *exchange.Response, pointer string) string {
+// Got describes a response next to an expected one: "404, with {}". Its lines are those of [Seen].
+func Got(a *exchange.Response) string { return gotAt(a, "") }
+
+// gotAt is Got with the value at a JSON pointer in the first line.
+func gotAt(a *exchange.Response, pointer string) string {
+	return fmt.Sprintf("%d, %s", a.Status, content(a, pointer))
+}
+
+// content describes the body of a response, or the value at a JSON pointer: "with 20 revisions", "without offset".
+func content(a *exchange.Response, pointer string) string {
 	body := a.Wire()
 	text := oneLine(string(body[:min(len(body), maxText)]))
-	first := fmt.Sprintf("status %d with ", a.Status)
 	switch {
 	case text == "":
-		return first + "an empty body"
+		return "with an empty body"
 	case len(text) <= maxQuote:
-		return first + text
+		return "with " + text
 	case !gjson.ValidBytes(body):
-		return first + quote(text) + "\n" + text
+		return "with " + quote(text) + "\n" + text
 	case pointer != "" && !valueAt(a, pointer).Exists():
-		return fmt.Sprintf("status %d without %s\n%s", a.Status, nameOf(pointer), text)
+		return "without " + nameOf(pointer) + "\n" + text
 	case pointer != "" && !valueAt(a, pointer).IsArray():
-		return first + nameOf(pointer) + " " + quote(valueAt(a, pointer).Raw) + "\n" + text
+		return "with " + nameOf(pointer) + " " + quote(valueAt(a, pointer).Raw) + "\n" + text
 	default:
-		return first + described(gjson.ParseBytes(body)) + "\n" + text
+		return "with " + described(gjson.ParseBytes(body)) + "\n" + text
 	}
 }
 
@@ -76,7 +83,7 @@ func described(body gjson.Result) string {
 
 // describedList describes a list by the number of its items and the type of the first one.
 func describedList(list gjson.Result, byDefault string) string {
-	return "a list of " + reports.Count(len(list.Array()), typeOf(list.Get("0"), byDefault))
+	return reports.Count(len(list.Array()), typeOf(list.Get("0"), byDefault))
 }
 
 // typeOf returns the type of an object by a field that only objects of this type have.
@@ -126,22 +133,41 @@ func Shown(v gjson.Result) string {
 	return raw
 }
 
-// The number of bytes of a text that are shown, and how many of them are before the first difference.
+// maxShown is the largest number of bytes of a text that are shown. Reports show fewer in one line, so the first difference
+// is within the first bytes. If it is not, the text is cut on the left, and only some bytes before it are shown.
 const (
 	maxShown = 200
-	before   = 60
+	within   = 90
+	before   = 40
 )
 
 // CutAround shortens an expected and an actual text. Both keep the place of the first difference between the actual
 // text and its quote in the expected text. If the actual text has several lines, the first one is short and is kept
-// whole.
+// whole. First lines that would be equal begin near the first difference of the whole texts.
 func CutAround(expected, actual string) (string, string) {
 	first, rest, hasMore := strings.Cut(actual, "\n")
-	if hasMore {
-		return window(expected, 0), first + "\n" + window(rest, 0)
-	}
 	from, same := quotedIn(expected, actual)
-	return window(expected, from+same), window(actual, same)
+	shownExpected, shownActual := window(expected, from+same), window(actual, same)
+	if hasMore {
+		shownExpected, shownActual = window(expected, 0), first+"\n"+window(rest, 0)
+	}
+	if firstLine(shownExpected) != firstLine(shownActual) {
+		return shownExpected, shownActual
+	}
+	at := samePrefix(expected, actual)
+	if at == len(expected) && at == len(actual) {
+		return shownExpected, first + ", which is equal only as text"
+	}
+	return window(oneLine(expected), at), window(oneLine(actual), at)
+}
+
+// samePrefix returns the number of bytes at the beginning of two texts that are equal.
+func samePrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // quotedIn returns the offset at which the expected text quotes the actual one, and the number of bytes that are equal.
@@ -156,24 +182,25 @@ func quotedIn(expected, actual string) (from, same int) {
 	if from < 0 {
 		return 0, 0
 	}
-	for same < len(actual) && from+same < len(expected) && actual[same] == expected[from+same] {
-		same++
-	}
+	same = samePrefix(expected[from:], actual)
 	return from - skipped, same + skipped
 }
 
 // window returns the part of a text that is shown: the beginning, or the part around a later offset.
 func window(s string, at int) string {
-	if len(s) <= maxShown {
+	start := 0
+	if at > within {
+		start = max(0, min(at, len(s))-before)
+	}
+	cut := s[start:min(start+maxShown, len(s))]
+	if len(cut) == len(s) {
 		return s
 	}
-	if at <= maxShown-before {
-		return strings.ToValidUTF8(s[:maxShown], "") + " ..."
+	cut = strings.ToValidUTF8(cut, "")
+	if start > 0 {
+		cut = "... " + cut
 	}
-	start := min(at-before, len(s)-maxShown)
-	end := start + maxShown
-	cut := "... " + strings.ToValidUTF8(s[start:end], "")
-	if end < len(s) {
+	if start+maxShown < len(s) {
 		cut += " ..."
 	}
 	return cut

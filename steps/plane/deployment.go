@@ -3,6 +3,7 @@ package plane
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -81,8 +82,8 @@ func (p *Plane) RecordCreated(ctx context.Context, d *Deployment, a *exchange.Re
 	if a.OK() && d.ID != "" && d.First != "" {
 		return nil
 	}
-	return outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: "POST creates no deployment",
-		Expected: "a deployment with id and latest_revision_id"})
+	return outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: "A create request creates no deployment",
+		Expected: "2xx, with id and latest_revision_id"})
 }
 
 // CreateDeployed creates a deployment and waits until it is DEPLOYED.
@@ -144,15 +145,15 @@ func (p *Plane) UpdateWith(ctx context.Context, d *Deployment, body map[string]a
 		}
 	}
 	if !a.OK() {
-		return outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: "An update is not accepted",
-			Expected: "status 2xx"})
+		return outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: fmt.Sprintf("An update returns %d", a.Status),
+			Expected: "2xx"})
 	}
 	latest, err := p.AwaitLatest(ctx, d, a, KindOf(change), d.Latest())
 	if err != nil {
 		return err
 	}
 	if exchange.ContainsID(d.Revisions, latest) {
-		return outcome.Fails(a, outcome.Violation{Kind: outcome.NoEffect, Summary: "The update creates no revision",
+		return outcome.Fails(a, outcome.Violation{Kind: outcome.NoEffect, Summary: "An update creates no revision",
 			Expected: "a new latest_revision_id after the update", Actual: "still " + latest}).
 			ByRequirement(ownersOf(change)...)
 	}

@@ -95,7 +95,7 @@ func (h *History) add(a *exchange.Response) error {
 	status := a.Get("status")
 	if !a.OK() || !status.Exists() {
 		return outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: "GET of the revision shows no status",
-			Expected: "the revision with a status"})
+			Expected: "2xx, with a status"})
 	}
 	if h.Response == nil || h.Final != status.String() {
 		h.changed = time.Now()
@@ -180,7 +180,7 @@ func (p *Plane) notDeployed(h *History) *outcome.Outcome {
 	}
 	seen := strings.Join(p.SeenStatuses(h), ", ")
 	o := outcome.Fails(h.Response, outcome.Violation{Kind: outcome.NotFinished, Pointer: "/status",
-		Summary: "The revision does not reach DEPLOYED", Expected: expected,
+		Summary: "A revision does not reach DEPLOYED", Expected: expected,
 		Actual: fmt.Sprintf("%s (seen: %s)", h.Final, seen)})
 	if h.Ending == TimedOut && IsKnown(h.Final) {
 		o.Hinting("raise timeouts.poll if the target needs longer")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -227,7 +228,7 @@ func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (judge.Snapshot, er
 	}
 	if !shown.OK() {
 		return none, outcome.Fails(shown, outcome.Violation{Kind: outcome.Unserved(shown),
-			Summary: "GET of the deployment is refused", Expected: "the deployment"})
+			Summary: fmt.Sprintf("GET of the deployment returns %d", shown.Status), Expected: "2xx"})
 	}
 	l, err := p.ListAll(ctx, d.ID, "")
 	if err != nil {
@@ -235,7 +236,7 @@ func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (judge.Snapshot, er
 	}
 	if !l.Response.OK() || !l.Response.Get("resources").IsArray() {
 		return none, outcome.Fails(l.Response, outcome.Violation{Kind: outcome.Unserved(l.Response),
-			Summary: "GET returns no list of revisions", Expected: "a list of revisions"})
+			Summary: "The list of revisions cannot be read", Expected: "2xx, with an array in resources"})
 	}
 	latest := shown.Get("latest_revision_id").String()
 	return judge.Snapshot{Deployment: shown, List: l.Response, Latest: latest, Revisions: l.IDs()}, nil

@@ -172,7 +172,7 @@ func (d *Deployment) unknownRevisionIsRefused(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return commonjudge.IsRefused(a, "GET of an unknown revision")
+	return commonjudge.IsRefused(a, "an unknown revision")
 }
 
 func (d *Deployment) listAgrees(context.Context) error {
@@ -360,6 +360,6 @@ func createsNothing(who target.Sender) func(*Deployment, context.Context) error 
 			return outcome.Blocked("the list cannot be read: %s", outcome.Seen(before.List))
 		}
 		d.last = after
-		return judge.CreatesRevisions(a, before, after, 0, "no new revision")
+		return judge.CreatesRevisions(a, before, after, 0, "the same revisions as before")
 	}
 }

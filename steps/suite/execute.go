@@ -231,7 +231,7 @@ func isLeak(q *features.Requirement, o *outcome.Outcome) bool {
 // because its failure is reported anyway.
 func (r *run) inconclusiveIfRepeated(owner, sentence string, failed *outcome.Outcome) *outcome.Outcome {
 	if x := r.repeatedWrite(owner); x != nil {
-		return outcome.Inconclusive("%s %s: %s. This may be why the step failed: %s", x.Method, safe.ShortIDs(x.Path, safe.Digits),
+		return outcome.Inconclusive("%s %s: %s. This may be why the step failed: %s", x.Method, safe.ShortIDs(x.Path),
 			reports.RepeatedNote, failed.Reason).By(reports.ByObservation, sentence)
 	}
 	return failed

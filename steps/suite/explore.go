@@ -74,7 +74,7 @@ func (r *run) explore(ctx context.Context) {
 		}
 		x := r.repeatedWrite(fmt.Sprintf("%s:%d %s", f.Failure.URI, f.Failure.Line, f.Failure.Name))
 		if x != nil && !isLeak(r.Catalogue.Find(f.Failure.Requirement), f.Failure.Outcome) {
-			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s %s: %s", x.Method, safe.ShortIDs(x.Path, safe.Digits), reports.RepeatedNote))
+			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s %s: %s", x.Method, safe.ShortIDs(x.Path), reports.RepeatedNote))
 			continue
 		}
 		r.addFailure(f.Failure)
@@ -164,8 +164,7 @@ func (r *run) addFailure(f *explore.Failure) {
 	v := &f.Violations[0]
 	v.Count = f.Count
 	v.Hint = "the sequence: " + strings.Join(told, "; ")
-	v.Summary = fmt.Sprintf("after %s: expected %s, got %s", reports.Count(len(f.Operations), "operation"), v.Expected,
-		v.Actual)
+	v.Summary += ", after " + reports.Count(len(f.Operations), "operation")
 	found := &verdict{Outcome: f.Outcome, step: len(s.Steps) - 1}
 	r.verdicts[s.Key()] = found
 	r.selected = slices.Insert(r.selected, at, s)

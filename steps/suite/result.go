@@ -197,16 +197,13 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 	text, sentence := r.target.Redact.Text, s.Steps[of.step].Text
 	expected, actual := outcome.CutAround(text(v.Expected), r.target.Redact.Excerpt(v.Actual))
 	f := reports.Finding{
-		Requirement: s.Requirement.ID, Summary: text(v.Summary), Step: sentence, Scenario: s.Key(), Expected: expected,
+		Requirement: s.Requirement.ID, Summary: text(cmp.Or(v.Summary, sentence)), Step: sentence, Scenario: s.Key(), Expected: expected,
 		Actual: actual, Hint: v.Hint, Operation: text(v.Operation), Pointer: text(v.Pointer), Count: v.Count,
 		Exchange: v.Exchange, Check: r.check(v),
 	}
 	if v.Exchange > 0 {
 		f.Curl = r.target.Collector.Exchanges()[v.Exchange-1].Curl
 		f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
-	}
-	if f.Summary == "" {
-		f.Summary = cmp.Or(f.Observation(), sentence)
 	}
 	operation := f.Operation // without a response it is a path with ids, on which the ID of the finding must not depend
 	if v.Exchange > 0 {

@@ -33,9 +33,8 @@ func IsServed(a *exchange.Response, refusesOnly bool, rejects func(status int) b
 	}
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     notServed(a),
-		Summary:  fmt.Sprintf("%s with valid credentials returns %d", a.Request.Method, a.Status),
-		Expected: "status 2xx",
-		Check:    outcome.Statuses("2XX"),
+		Summary:  fmt.Sprintf("%s with valid credentials returns %d", nameOf(a.Request), a.Status),
+		Expected: "2xx", Check: outcome.Statuses("2XX"),
 	})
 }
 
@@ -43,11 +42,11 @@ func IsServed(a *exchange.Response, refusesOnly bool, rejects func(status int) b
 // handler: one of those configured, or any status 4xx if none is. caller describes the caller ("a caller without
 // credentials"), and class the reason for which the handler refuses them.
 func RefusesCaller(a *exchange.Response, caller, class string, statuses []int, hint string) error {
-	expected := "a 4xx status"
-	check := outcome.Statuses("4XX")
+	expected := "4xx"
 	isExpected := a.IsRefused()
+	check := outcome.Statuses("4XX")
 	if len(statuses) > 0 {
-		expected = "status " + oneOf(statuses)
+		expected = oneOf(statuses)
 		check = outcome.Statuses(strings.Fields(strings.Trim(fmt.Sprint(statuses), "[]"))...)
 		isExpected = slices.Contains(statuses, a.Status)
 	}
@@ -57,7 +56,7 @@ func RefusesCaller(a *exchange.Response, caller, class string, statuses []int, h
 	v := outcome.Violation{
 		Kind:     outcome.WrongStatus,
 		Class:    class,
-		Summary:  fmt.Sprintf("%s by %s returns %d", a.Request.Method, caller, a.Status),
+		Summary:  fmt.Sprintf("%s by %s returns %d", nameOf(a.Request), caller, a.Status),
 		Expected: expected,
 		Check:    check,
 		Hint:     hint,
@@ -79,8 +78,8 @@ func RefusalHasDetail(a *exchange.Response, details []string) error {
 	if !slices.ContainsFunc(details, contains) {
 		return outcome.Fails(a, outcome.Violation{
 			Kind:     outcome.WrongDetail,
-			Summary:  "The refusal does not contain the detail of the handler",
-			Expected: "a refusal with the detail " + oneOf(details),
+			Summary:  "A refusal lacks the detail that the authentication handler sets",
+			Expected: "detail " + oneOf(details),
 		})
 	}
 	found := a.Get("detail")
@@ -89,8 +88,8 @@ func RefusalHasDetail(a *exchange.Response, details []string) error {
 	}
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.WrongDetail,
-		Summary:  "The detail of the refusal is not that of the handler",
-		Expected: "the detail " + oneOf(details),
+		Summary:  "A refusal has another detail than the authentication handler sets",
+		Expected: "detail " + oneOf(details),
 		Actual:   outcome.Shown(found),
 		Pointer:  "/detail",
 	})
@@ -134,9 +133,9 @@ func ReportsFields(r Report, fields map[string]any, others ...string) error {
 		return outcome.Fails(r.State, outcome.Violation{
 			Kind:     outcome.WrongValue,
 			Class:    field,
-			Summary:  fmt.Sprintf("The run does not report the %s of its caller", field),
-			Expected: fmt.Sprintf("the user's %s %s", field, messages.InJSON(value)),
-			Actual:   "an ai message without it: " + r.Said,
+			Summary:  fmt.Sprintf("A run does not report the %s of the user who started it", field),
+			Expected: fmt.Sprintf("%s %s", field, messages.InJSON(value)),
+			Actual:   "an answer without it: " + r.Said,
 			Pointer:  atMessages,
 			Hint:     hint,
 		})
@@ -184,11 +183,15 @@ func ReportOwnCallers(runs ...Report) error {
 				continue // any text may contain a number by chance
 			}
 			if messages.ReportsField(r.Said, field, value) {
+				expected := "identity and fields of " + r.Of.Name
+				if own[field] != nil {
+					expected = fmt.Sprintf("%s %s of %s", field, messages.InJSON(own[field]), r.Of.Name)
+				}
 				return outcome.Fails(r.State, outcome.Violation{
 					Kind:     outcome.Leak,
 					Class:    field,
 					Summary:  fmt.Sprintf("A run reports the %s of another user", field),
-					Expected: "identity and fields of " + r.Of.Name,
+					Expected: expected,
 					Actual:   fmt.Sprintf("%s %s of %s", field, messages.InJSON(value), r.Other.Name),
 					Pointer:  atMessages,
 					Hint:     callerHint,

@@ -31,7 +31,7 @@ func refusalRows() []judgetest.Row {
 		{Name: "an unknown token is refused with the status", Got: refuses(403, 401, 403)},
 		{Name: "an unknown token is refused with any status", Got: refuses(404)},
 		{Name: "an unknown token is refused with another status", Got: refuses(404, 401, 403),
-			Kind: outcome.WrongStatus, Class: "invalid", Actual: "status 404"},
+			Kind: outcome.WrongStatus, Class: "invalid", Actual: "404"},
 		{Name: "an unknown token is served", Got: refuses(200, 401), Kind: outcome.Accepted, Class: "invalid"},
 		{Name: "an unknown token is served, if no status is known", Got: refuses(399), Kind: outcome.Accepted, Class: "invalid"},
 		{Name: "an unknown token crashes the server", Got: refuses(500), Kind: outcome.ServerError, Class: "invalid"},

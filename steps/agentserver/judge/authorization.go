@@ -24,9 +24,9 @@ func ListLacksRefused(l List, key, value string) error {
 	}
 	return outcome.Fails(l.Response, outcome.Violation{
 		Kind:     outcome.Changed,
-		Summary:  "The refused request created a thread",
+		Summary:  "A refused request creates a thread",
 		Expected: "no thread of the refused request",
-		Actual:   fmt.Sprintf("a thread with the metadata %q", value),
+		Actual:   fmt.Sprintf("a thread with its metadata %q", value),
 	})
 }
 
@@ -49,9 +49,9 @@ func ListLacksForeign(l List, thread string, filter map[string]string) error {
 		}
 		return outcome.Fails(l.Response, outcome.Violation{
 			Kind:     outcome.Leak,
-			Summary:  "The list shows one user a thread of another user",
-			Expected: "only threads of the other user",
-			Actual:   "a thread of the user, " + outcome.Shown(row),
+			Summary:  "The list of threads shows a thread of another user",
+			Expected: "only threads of the caller",
+			Actual:   "a thread of another user, " + outcome.Shown(row),
 			Pointer:  fmt.Sprintf("/%d", i),
 		})
 	}
@@ -94,14 +94,14 @@ func MetadataHas(a *exchange.Response, metadata gjson.Result, key, value, what s
 	}
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
-		Summary:  fmt.Sprintf("The metadata of the thread has a different %s", key),
+		Summary:  fmt.Sprintf("The metadata of a thread has the wrong %s", key),
 		Expected: fmt.Sprintf("%s %q", what, value),
 		Actual:   outcome.Shown(found),
 		Pointer:  "/metadata/" + key,
 	}
 	if !found.Exists() {
 		v.Kind = outcome.Missing
-		v.Summary = fmt.Sprintf("The metadata of the thread has no %s", key)
+		v.Summary = fmt.Sprintf("The metadata of a thread has no %s", key)
 	}
 	return outcome.Fails(a, v)
 }
@@ -149,7 +149,7 @@ func leaksRun(a *exchange.Response, class string) *outcome.Outcome {
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.Leak,
 		Class:    class,
-		Summary:  fmt.Sprintf("%s shows the run to a caller who must not see it", a.Request.Method),
-		Expected: "an HTTP error status, or nothing of the run",
+		Summary:  fmt.Sprintf("%s shows the run of a user to another caller", nameOf(a.Request)),
+		Expected: "400 or above, or nothing of the run",
 	})
 }

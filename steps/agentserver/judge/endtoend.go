@@ -25,9 +25,9 @@ func AnswerIsNew(state *exchange.Response, said, first string) error {
 	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.Stale,
-		Summary:  "The ai message is that of the first revision",
-		Expected: "an ai message that differs from that of the first revision",
-		Actual:   fmt.Sprintf("the same ai message, %q", said),
+		Summary:  "A run after an update returns the answer of the first revision",
+		Expected: fmt.Sprintf("another answer than %q", said),
+		Actual:   fmt.Sprintf("%q again", said),
 		Pointer:  atMessages,
 		Hint:     "set alternatives to a second source whose graph returns another ai message",
 	})

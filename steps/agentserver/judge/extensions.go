@@ -31,9 +31,8 @@ func ExtensionRefuses(t Attempt, r Run, owners *exchange.Response) error {
 	return outcome.Fails(t.Response, outcome.Violation{
 		Kind:     outcome.Accepted,
 		Class:    t.Caller,
-		Summary:  fmt.Sprintf("The vendor extension returns %d to %s", t.Response.Status, t.Caller),
-		Expected: "an HTTP error status for " + t.Caller,
-		Check:    outcome.Statuses("4XX", "5XX"),
+		Summary:  fmt.Sprintf("A vendor extension returns %d to %s", t.Response.Status, t.Caller),
+		Expected: "400 or above", Check: outcome.Statuses("4XX", "5XX"),
 	}).Comparing(t.Response, owners)
 }
 
@@ -45,7 +44,7 @@ func ThreadIsUnchanged(state *exchange.Response, r Run) error {
 	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.Changed,
-		Summary:  "The attempts of other callers removed the thread",
-		Expected: "the thread",
+		Summary:  "A request of another caller removes the thread",
+		Expected: "200, with the thread",
 	})
 }

@@ -26,8 +26,8 @@ func JoinReturns(j Join, r Run, since time.Duration) error {
 	}
 	return outcome.Fails(r.Created, outcome.Violation{
 		Kind:     outcome.NoResponse,
-		Summary:  "The join does not return after the run has completed",
-		Expected: "a response to the join after the run has completed",
+		Summary:  "The join of a run does not return after the run has completed",
+		Expected: "a response once the run has completed",
 		Actual:   fmt.Sprintf("no response %s after the start of the run", since.Round(time.Millisecond)),
 	})
 }
@@ -42,8 +42,8 @@ func JoinIsServed(a *exchange.Response) error {
 	}
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     notServed(a),
-		Summary:  fmt.Sprintf("The join of the user's run returns %d", a.Status),
-		Expected: "status 2xx to the join",
+		Summary:  fmt.Sprintf("The join of a run by its user returns %d", a.Status),
+		Expected: "2xx",
 	})
 }
 
@@ -59,9 +59,9 @@ func JoinIsNotEarly(j Join, r Run) error {
 	}
 	return outcome.Fails(j.Response, outcome.Violation{
 		Kind:     outcome.TooEarly,
-		Summary:  "The join returned before the run had ended",
-		Expected: "a response after the end of the run",
-		Actual:   fmt.Sprintf("a response %s after the start of a run of %s", took.Round(time.Millisecond), r.Hold),
+		Summary:  "The join of a run returns before the run has ended",
+		Expected: fmt.Sprintf("a response after %s, when the run ends", r.Hold),
+		Actual:   fmt.Sprintf("a response after %s", took.Round(time.Millisecond)),
 	})
 }
 
@@ -93,7 +93,7 @@ func ForeignJoinDoesNotWait(a *exchange.Response, end time.Time, hold time.Durat
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.Accepted,
 		Summary:  "The join of another user's run waits for the run",
-		Expected: "an HTTP error status, or a response before the end of the run",
+		Expected: "400 or above, or a response before the run ends",
 		Actual:   fmt.Sprintf("a response after %s, for a run of %s", a.Took.Round(time.Millisecond), hold),
 	})
 }

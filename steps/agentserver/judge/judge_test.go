@@ -49,6 +49,22 @@ func TestHintsAndComparisons(t *testing.T) {
 	}
 }
 
+// TestNameOf checks the subjects of titles.
+func TestNameOf(t *testing.T) {
+	for _, c := range []struct{ method, path, want string }{
+		{"POST", "/threads", "POST of a thread"},
+		{"GET", "/threads", "The list of threads"},
+		{"POST", "/threads/search", "The list of threads"},
+		{"GET", "/threads/t/state", "GET of the thread state"},
+		{"POST", "/threads/t/runs", "POST of a run"},
+		{"GET", "/threads/t/runs/r", "GET of the run"},
+		{"GET", "/threads/t/runs/r/join", "The join of a run"},
+		{"DELETE", "/threads/t", "A DELETE request"},
+	} {
+		assert.Equal(t, c.want, nameOf(exchange.Request{Method: c.method, Path: c.path}))
+	}
+}
+
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // run returns a run with the inputs that adds one message and takes ten seconds. It was created at start.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -30,14 +31,13 @@ func NoneRetrievable(runs ...*exchange.Response) error {
 		}
 		v := outcome.Violation{
 			Kind:     outcome.NotRemoved,
-			Summary:  "GET returns the run that was rolled back",
-			Expected: "a status of 400 or above for a run that was rolled back",
-			Check:    outcome.Statuses("4XX", "5XX"),
+			Summary:  "GET still returns a run that was rolled back",
+			Expected: "400 or above", Check: outcome.Statuses("4XX", "5XX"),
 		}
 		if i > 0 {
 			v.Class = "the run in front of it"
-			v.Summary = "GET returns the run that the rolled-back run was waiting for"
-			v.Expected = "a status of 400 or above for that run, which the same rollback removes"
+			v.Summary = "GET still returns the run before the one that was rolled back"
+			v.Expected = "400 or above, because the same rollback removes it"
 		}
 		return outcome.Fails(a, v)
 	}
@@ -47,16 +47,17 @@ func NoneRetrievable(runs ...*exchange.Response) error {
 // NoneRemains judges that a state shows no message of a run that was rolled back. later lists the runs that the thread
 // accepted after it.
 func NoneRemains(state *exchange.Response, prior Prior, later ...Run) error {
-	left := prior.remaining(messages.Of(state), later)
+	all := messages.Of(state)
+	left := prior.remaining(all, later)
 	if len(left) == 0 {
 		return nil
 	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.NotRemoved,
-		Summary:  stillContains(left),
-		Expected: "no message of the prior run",
-		Check:    lacksTexts(left, []Run{prior.Run}, later),
-		Actual:   "one of them, " + messages.Brief(left[:1]),
+		Summary:  staysInThread,
+		Expected: "no message of the run that was rolled back",
+		Check:    lacksTexts(messagesAt(all, left), []Run{prior.Run}, later),
+		Actual:   reports.Count(len(left), "message") + " of it, such as " + messages.Brief(all[left[0]:left[0]+1]),
 		Pointer:  atMessages,
 	}).Comparing(state, prior.Shown)
 }
@@ -72,12 +73,16 @@ func HoldsNewRunOnly(state *exchange.Response, prior Prior, next Run) error {
 	if len(left) == 0 {
 		return err
 	}
+	owners := ownersOf(all, []Run{next}, []string{"the new run"})
+	for _, at := range left {
+		owners[at] = rolledBack
+	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.NotRemoved,
-		Summary:  stillContains(left),
-		Expected: "exactly the messages of the new run",
-		Check:    lacksTexts(left, []Run{prior.Run}, []Run{next}),
-		Actual:   messages.Shown(all),
+		Summary:  staysInThread,
+		Expected: fmt.Sprintf("the %s of the new run", reports.Count(len(next.Inputs)+next.Outputs, "message")),
+		Check:    lacksTexts(messagesAt(all, left), []Run{prior.Run}, []Run{next}),
+		Actual:   messages.ShownBy(all, owners),
 		Pointer:  atMessages,
 	}).Comparing(state, next.Created)
 }
@@ -90,10 +95,11 @@ func HoldsRemainingOnly(state *exchange.Response, remaining, removed []Run) erro
 		return nil
 	}
 	all := messages.Of(state)
+	owners := ownersOf(all, remaining, namesOf(remaining))
 	var left []messages.Message
-	for _, m := range all {
-		isLeft := func(r Run) bool { return strings.Contains(m.Text, r.Text()) }
-		if slices.ContainsFunc(removed, isLeft) {
+	for i, m := range all {
+		if slices.ContainsFunc(removed, func(r Run) bool { return r.isRepeatedBy(m) }) {
+			owners[i] = rolledBack
 			left = append(left, m)
 		}
 	}
@@ -102,12 +108,20 @@ func HoldsRemainingOnly(state *exchange.Response, remaining, removed []Run) erro
 	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.NotRemoved,
-		Summary:  stillContains(left),
-		Expected: "exactly the messages of " + reports.Count(len(remaining), "run"),
+		Summary:  staysInThread,
+		Expected: messagesOf(remaining),
 		Check:    lacksTexts(left, removed, remaining),
-		Actual:   messages.Shown(all),
+		Actual:   messages.ShownBy(all, owners),
 		Pointer:  atMessages,
 	})
+}
+
+// messagesAt returns the messages at the indices.
+func messagesAt(all []messages.Message, indices []int) (some []messages.Message) {
+	for _, i := range indices {
+		some = append(some, all[i])
+	}
+	return some
 }
 
 // lacksTexts returns the check that a state has the inputs of the remaining runs and not those of the removed ones. It
@@ -135,14 +149,16 @@ func lacksTexts(left []messages.Message, removed, remaining []Run) *reports.Chec
 	return check
 }
 
-func stillContains(left []messages.Message) string {
-	return fmt.Sprintf("The thread still contains %s of the run that was rolled back", reports.Count(len(left), "message"))
-}
+// Texts about the messages of a run that was rolled back.
+const (
+	staysInThread = "Messages of a rolled-back run stay in the thread"
+	rolledBack    = "the run that was rolled back"
+)
 
-// remaining returns the messages of the state that belong to the prior run: its inputs, and messages that it had
+// remaining returns the indices of the messages of the state that belong to the prior run: its inputs, and messages that it had
 // written. A later run may write the same text. Such a message belongs to the later run if that is its writer, it
 // does not contain the unique input of the prior run, and it has another id.
-func (p Prior) remaining(state []messages.Message, later []Run) (left []messages.Message) {
+func (p Prior) remaining(state []messages.Message, later []Run) (left []int) {
 	var shown []messages.Message
 	if p.Shown != nil {
 		shown = p.Wrote(p.Shown)
@@ -154,7 +170,7 @@ func (p Prior) remaining(state []messages.Message, later []Run) (left []messages
 				(writers[i] == NoWriter || strings.Contains(m.Text, p.Text()) || isSame(w, m, shown, state))
 		}
 		if slices.Contains(p.Inputs, m.Text) || slices.ContainsFunc(shown, belongs) {
-			left = append(left, m)
+			left = append(left, i)
 		}
 	}
 	return left
@@ -187,8 +203,7 @@ func RollbackIsAccepted(a *exchange.Response, id string) error {
 		return nil
 	}
 	v := noID(a, "run_id", "", "")
-	v.Summary = fmt.Sprintf("The new run with rollback returns %d without a run_id", a.Status)
-	v.Expected = "a new run with rollback to be accepted"
+	v.Summary = fmt.Sprintf("A new run with rollback returns %d without a run_id", a.Status)
 	return outcome.Fails(a, v).ByRequirement("AS-ROLLBACK-1")
 }
 
@@ -200,8 +215,8 @@ func NewRunCompletes(final *exchange.Response, next Run) error {
 	return outcome.Fails(final, outcome.Violation{
 		Kind:     outcome.NotFinished,
 		Summary:  "The new run of a rollback does not complete",
-		Expected: "the new run to complete",
-		Actual:   messages.Shown(messages.Of(final)),
+		Expected: messagesOf([]Run{next}),
+		Actual:   messages.ShownBy(messages.Of(final), ownersOf(messages.Of(final), []Run{next}, namesOf([]Run{next}))),
 	})
 }
 
@@ -210,7 +225,7 @@ func NotStarted(a *exchange.Response) error {
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.NotFinished,
 		Summary:  "A run does not start in time",
-		Expected: "the run to start",
+		Expected: "a run that starts",
 	})
 }
 
@@ -220,12 +235,16 @@ func NewRunIsPrompt(final *exchange.Response, next Run, prior Prior) error {
 	if next.CompleteIn(final) && final.Ended().Before(prior.Until) {
 		return nil
 	}
+	actual := "completed"
+	if !next.CompleteIn(final) {
+		actual = "not completed"
+	}
 	took := final.Ended().Sub(prior.Created.Sent).Round(time.Millisecond)
 	return outcome.Fails(final, outcome.Violation{
 		Kind:     outcome.NotFinished,
-		Summary:  "The new run does not complete before the natural end of the prior run",
-		Expected: "the new run to complete before the natural end of the prior run",
-		Actual:   fmt.Sprintf("its ai message %s after the start of the prior run, which takes %s", took, prior.Hold),
+		Summary:  "The new run of a rollback waits for the run that it replaces",
+		Expected: fmt.Sprintf("completed before %s, when the replaced run would end", prior.Hold),
+		Actual:   fmt.Sprintf("%s after %s", actual, took),
 	})
 }
 
@@ -237,7 +256,7 @@ func RunStays(a *exchange.Response, r Run) error {
 	v := outcome.Violation{
 		Kind:     outcome.Changed,
 		Summary:  fmt.Sprintf("GET returns %d for a run that was not rolled back", a.Status),
-		Expected: "the run " + r.ID,
+		Expected: "2xx, with run " + safe.ShortIDs(r.ID),
 		Check:    outcome.Statuses("2XX"),
 	}
 	if a.Status >= http.StatusInternalServerError {
@@ -262,17 +281,17 @@ func OneRunRemains(runs []Retrieved, inTurn bool) error {
 		}
 	}
 	newest := runs[len(runs)-1]
-	v := outcome.Violation{Expected: "exactly one run that can be retrieved"}
+	v := outcome.Violation{Expected: "exactly 1 run that can be retrieved"}
 	switch {
 	case len(left) == 0:
 		v.Kind = outcome.MissingItem
 		v.Summary = fmt.Sprintf("None of %d runs with rollback can be retrieved", len(runs))
-		v.Actual = fmt.Sprintf("none of %d", len(runs))
+		v.Actual = fmt.Sprintf("0 of %d runs", len(runs))
 		return outcome.Fails(newest.Response, v)
 	case len(left) > 1:
 		v.Kind = outcome.NotRemoved
 		v.Summary = fmt.Sprintf("%d of %d runs with rollback can be retrieved", len(left), len(runs))
-		v.Actual = fmt.Sprintf("%d of %d", len(left), len(runs))
+		v.Actual = fmt.Sprintf("%d of %d runs", len(left), len(runs))
 		if inTurn {
 			v.Check = outcome.Statuses("4XX", "5XX")
 			return outcome.Fails(left[0].Response, v)
@@ -280,9 +299,9 @@ func OneRunRemains(runs []Retrieved, inTurn bool) error {
 		return outcome.Fails(left[len(left)-1].Response, v)
 	case inTurn && left[0].ID != newest.ID:
 		v.Kind = outcome.NotRemoved
-		v.Summary = "GET returns an earlier run in place of the last one"
-		v.Expected = "the run " + newest.ID
-		v.Actual = "the run " + left[0].ID
+		v.Summary = "After several rollbacks, GET returns an earlier run and not the last one"
+		v.Expected = "run " + newest.ID
+		v.Actual = "run " + left[0].ID
 		return outcome.Fails(left[0].Response, v).Comparing(left[0].Response, newest.Created)
 	}
 	return nil
@@ -296,8 +315,8 @@ func PriorJoinReturns(j Join, next Run, limit time.Duration) error {
 	}
 	return outcome.Fails(next.Created, outcome.Violation{
 		Kind:     outcome.NoResponse,
-		Summary:  "The join on the run that was rolled back does not return",
-		Expected: "the join on the prior run to return",
-		Actual:   fmt.Sprintf("no response within %s after the new run completed", limit),
+		Summary:  "The join of a run that was rolled back does not return",
+		Expected: fmt.Sprintf("a response within %s after the new run completed", limit),
+		Actual:   "no response",
 	})
 }

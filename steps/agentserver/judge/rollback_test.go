@@ -36,7 +36,7 @@ func rollbackRows() []judgetest.Row {
 	overdue := Join{Over: true, Unanswered: true}
 	return []judgetest.Row{
 		{Name: "the prior run is gone", Got: NoneRetrievable(gone, judgetest.Response(400, `{}`))},
-		{Name: "the prior run is found", Got: NoneRetrievable(found), Kind: outcome.NotRemoved, Actual: "status 200"},
+		{Name: "the prior run is found", Got: NoneRetrievable(found), Kind: outcome.NotRemoved, Actual: "200"},
 		{Name: "the prior run has status 399", Got: NoneRetrievable(judgetest.Response(399, `{}`)), Kind: outcome.NotRemoved},
 		{Name: "the run in front is found", Got: NoneRetrievable(gone, found),
 			Kind: outcome.NotRemoved, Class: "the run in front of it"},
@@ -48,7 +48,7 @@ func rollbackRows() []judgetest.Row {
 		{Name: "a run does not start", Got: NotStarted(found), Kind: outcome.NotFinished},
 		{Name: "the new run is prompt", Got: prompt(9*time.Second, human("two"), ai("x"))},
 		{Name: "the new run waits for the prior one", Got: prompt(10*time.Second, human("two"), ai("x")),
-			Kind: outcome.NotFinished, Actual: "its ai message 10s after"},
+			Kind: outcome.NotFinished, Actual: "completed after 10s"},
 		{Name: "the new run is not complete", Got: prompt(9*time.Second, human("two")), Kind: outcome.NotFinished},
 
 		{Name: "an earlier run is found", Got: RunStays(found, next)},
@@ -59,13 +59,13 @@ func rollbackRows() []judgetest.Row {
 		{Name: "the last run remains", Got: one(true, gone, gone, found)},
 		{Name: "one of the runs remains", Got: one(false, gone, found, gone)},
 		{Name: "another than the last run remains", Got: one(true, gone, found, gone),
-			Kind: outcome.NotRemoved, Actual: "the run b"},
+			Kind: outcome.NotRemoved, Actual: "run b"},
 		{Name: "two runs remain", Got: one(true, gone, found, found), Kind: outcome.NotRemoved, Actual: "2 of 3"},
-		{Name: "no run remains", Got: one(false, gone, gone), Kind: outcome.MissingItem, Actual: "none of 2"},
+		{Name: "no run remains", Got: one(false, gone, gone), Kind: outcome.MissingItem, Actual: "0 of 2 runs"},
 
 		{Name: "the join on the prior run returns", Got: PriorJoinReturns(Join{Over: true}, next, time.Second)},
 		{Name: "the join on the prior run does not return", Got: PriorJoinReturns(overdue, next, time.Second),
-			Kind: outcome.NoResponse, Actual: "no response within 1s"},
+			Kind: outcome.NoResponse, Actual: "no response"},
 	}
 }
 

@@ -1,10 +1,12 @@
 package judge
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 )
@@ -56,6 +58,47 @@ func (r Run) span(state []messages.Message, runs []Run) (start, end int) {
 		}
 	}
 	return at + 1, end
+}
+
+// namesOf returns names of runs for descriptions: "the run", or "run 1" and so on.
+func namesOf(runs []Run) []string {
+	if len(runs) == 1 {
+		return []string{"the run"}
+	}
+	var names []string
+	for i := range runs {
+		names = append(names, fmt.Sprintf("run %d", i+1))
+	}
+	return names
+}
+
+// ownersOf returns for each message of a state the name of the run to which it belongs, or "unknown origin".
+func ownersOf(state []messages.Message, runs []Run, names []string) []string {
+	writers := Writers(state, runs)
+	owners := slices.Repeat([]string{"unknown origin"}, len(state))
+	for i, m := range state {
+		for at, r := range runs {
+			if writers[i] == at || slices.Contains(r.Inputs, m.Text) {
+				owners[i] = names[at]
+			}
+		}
+	}
+	return owners
+}
+
+// messagesOf describes all messages of runs: "the 2 messages of the run".
+func messagesOf(runs []Run) string {
+	count := 0
+	for _, r := range runs {
+		count += len(r.Inputs) + r.Outputs
+	}
+	switch len(runs) {
+	case 0:
+		return "no messages"
+	case 1:
+		return "the " + reports.Count(count, "message") + " of the run"
+	}
+	return fmt.Sprintf("the %s of %d runs", reports.Count(count, "message"), len(runs))
 }
 
 // NoWriter is the index for a message that none of the runs wrote.

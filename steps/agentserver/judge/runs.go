@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
@@ -16,6 +17,28 @@ func AcceptsCredentials(a *exchange.Response) error {
 		return outcome.Blocked("valid credentials are refused (AS-AUTH-5): %s", outcome.Seen(a)).ByRequirement("AS-AUTH-5")
 	}
 	return nil
+}
+
+// nameOf returns a name of a request as the subject of a sentence.
+func nameOf(r exchange.Request) string {
+	object := ""
+	switch {
+	case strings.HasSuffix(r.Path, "/threads/search"), strings.HasSuffix(r.Path, "/threads") && r.Method == http.MethodGet:
+		return "The list of threads"
+	case strings.HasSuffix(r.Path, "/threads"):
+		object = "a thread"
+	case strings.HasSuffix(r.Path, "/state"):
+		object = "the thread state"
+	case strings.HasSuffix(r.Path, "/join"):
+		return "The join of a run"
+	case strings.HasSuffix(r.Path, "/runs"):
+		object = "a run"
+	case strings.Contains(r.Path, "/runs/"):
+		object = "the run"
+	default:
+		return "A " + r.Method + " request"
+	}
+	return r.Method + " of " + object
 }
 
 // notServed returns the kind of a violation for a response that must have status 2xx.
@@ -48,15 +71,15 @@ func RunIsAccepted(a *exchange.Response, id string) error {
 func noID(a *exchange.Response, field, hint, pointer string) outcome.Violation {
 	v := outcome.Violation{
 		Kind:     outcome.Missing,
-		Summary:  fmt.Sprintf("%s returns no %s", a.Request.Method, field),
-		Expected: "status 2xx with a " + field,
+		Summary:  fmt.Sprintf("%s returns no %s", nameOf(a.Request), field),
+		Expected: "2xx, with a " + field,
 		Pointer:  pointer,
 		Hint:     hint,
 	}
 	if !a.OK() {
 		v.Kind = notServed(a)
 		v.Check = &reports.Check{Statuses: []string{"2XX"}, Contains: []string{field}}
-		v.Summary = fmt.Sprintf("%s returns %d instead of a %s", a.Request.Method, a.Status, field)
+		v.Summary = fmt.Sprintf("%s returns %d instead of a %s", nameOf(a.Request), a.Status, field)
 	}
 	return v
 }
@@ -69,7 +92,7 @@ func RunIsAcceptedInTime(r Run, end time.Time) error {
 	}
 	return outcome.Fails(r.Created, outcome.Violation{
 		Kind:     outcome.NoResponse,
-		Summary:  "The creation of a run returns only after the run has ended",
+		Summary:  "POST of a run returns only after the run has ended",
 		Expected: "a response while the run is in progress",
 		Actual:   fmt.Sprintf("a response after %s, for a run of %s", r.Created.Took.Round(time.Millisecond), r.Hold),
 	})
@@ -86,18 +109,18 @@ func IsRun(a *exchange.Response, r Run) error {
 	}
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
-		Summary:  fmt.Sprintf("%s of the run returns another run", a.Request.Method),
-		Expected: "the run " + r.ID,
+		Summary:  nameOf(a.Request) + " returns another run",
+		Expected: "run_id " + r.ID,
 		Pointer:  "/run_id",
 	}
 	switch {
 	case !a.OK():
 		v.Kind = notServed(a)
 		v.Check = &reports.Check{Statuses: []string{"2XX"}, Contains: []string{r.ID}}
-		v.Summary = fmt.Sprintf("%s of the run returns %d", a.Request.Method, a.Status)
+		v.Summary = fmt.Sprintf("%s returns %d", nameOf(a.Request), a.Status)
 	case id == "":
 		v.Kind = outcome.Missing
-		v.Summary = fmt.Sprintf("%s of the run returns no run_id", a.Request.Method)
+		v.Summary = nameOf(a.Request) + " returns no run_id"
 	}
 	return outcome.Fails(a, v).Comparing(a, r.Created)
 }
@@ -112,7 +135,7 @@ func IsRunOrError(a *exchange.Response, form, id string) error {
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
 		Summary:  fmt.Sprintf("%s by %s returns another run", a.Request.Method, form),
-		Expected: "the run " + id + ", or a status of 400 or above",
+		Expected: "400 or above, or run_id " + id,
 		Pointer:  "/run_id",
 	}
 	if shown == "" {
@@ -131,13 +154,11 @@ func IsError(a *exchange.Response, class string) error {
 	v := outcome.Violation{
 		Kind:     outcome.Accepted,
 		Class:    class,
-		Summary:  fmt.Sprintf("%s returns %d instead of an error", a.Request.Method, a.Status),
-		Expected: "a status of 400 or above",
-		Check:    outcome.Statuses("4XX", "5XX"),
+		Summary:  fmt.Sprintf("%s returns %d instead of an error", nameOf(a.Request), a.Status),
+		Expected: "400 or above", Check: outcome.Statuses("4XX", "5XX"),
 	}
 	if class != "" {
-		v.Summary = fmt.Sprintf("%s returns %d for %s", a.Request.Method, a.Status, class)
-		v.Expected += " for " + class
+		v.Summary = fmt.Sprintf("%s returns %d for %s", nameOf(a.Request), a.Status, class)
 	}
 	return outcome.Fails(a, v)
 }

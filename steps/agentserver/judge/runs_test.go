@@ -58,7 +58,7 @@ func runRows() []judgetest.Row {
 		{Name: "a wrong id is refused", Got: IsError(judgetest.Response(400, `{}`), "a wrong id")},
 		{Name: "a wrong id is served", Got: IsError(judgetest.Response(399, `{}`), "a wrong id"),
 			Kind: outcome.Accepted, Class: "a wrong id"},
-		{Name: "an unknown run is served", Got: IsError(judgetest.Response(200, `{}`), ""), Kind: outcome.Accepted, Actual: "status 200"},
+		{Name: "an unknown run is served", Got: IsError(judgetest.Response(200, `{}`), ""), Kind: outcome.Accepted, Actual: "200"},
 	}
 }
 
@@ -85,7 +85,7 @@ func joinRows() []judgetest.Row {
 
 		{Name: "the join returns at the end of the run", Got: early(9500 * time.Millisecond)},
 		{Name: "the join returns before the end of the run", Got: early(9499 * time.Millisecond),
-			Kind: outcome.TooEarly, Actual: "a response 9.499s after"},
+			Kind: outcome.TooEarly, Actual: "a response after 9.499s"},
 		{Name: "the join that could be early does not return", Got: JoinIsNotEarly(Join{}, one), Verdict: reports.Inconclusive},
 
 		{Name: "the join of a completed run returns at once", Got: prompt(200, time.Second)},

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -24,9 +23,9 @@ func StateEndsWith(state *exchange.Response, r Run) error {
 	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.WrongOrder,
-		Summary:  "The state does not end with the messages of the last run",
-		Expected: fmt.Sprintf("%d messages after the input %q", r.Outputs, r.Text()),
-		Actual:   fmt.Sprintf("%d: %s", after, messages.Shown(all)),
+		Summary:  "The thread state does not end with the messages of the last run",
+		Expected: fmt.Sprintf("%s after the input %q", reports.Count(r.Outputs, "message"), r.Text()),
+		Actual:   fmt.Sprintf("%s after it, of %s", reports.Count(after, "message"), messages.Shown(all)),
 		Pointer:  atMessages,
 	}).Comparing(state, r.Created)
 }
@@ -49,9 +48,9 @@ func HoldsInputOnce(state *exchange.Response, r Run) error {
 	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.NotRemoved,
-		Summary:  "The thread still contains the input of the run that was rolled back",
+		Summary:  "The input of a rolled-back run stays in the thread",
 		Expected: fmt.Sprintf("the input %q once", r.Text()),
-		Actual:   messages.Shown(all),
+		Actual:   "it more than once, in " + messages.Shown(all),
 		Pointer:  atMessages,
 	}).Comparing(state, r.Created)
 }
@@ -70,13 +69,13 @@ func HoldsInOrder(state *exchange.Response, runs ...Run) error {
 		}
 		v := outcome.Violation{
 			Kind:     outcome.MissingItem,
-			Summary:  "The state lacks messages of an earlier run",
+			Summary:  "The thread state lacks messages of an earlier run",
 			Expected: fmt.Sprintf("the input %q and its answer, before those of later runs", r.Text()),
-			Actual:   messages.Shown(all),
+			Actual:   messages.ShownBy(all, ownersOf(all, runs, namesOf(runs))),
 			Pointer:  atMessages,
 		}
 		if r.CompleteIn(state) {
-			v.Kind, v.Summary = outcome.WrongOrder, "The state has the messages of the runs in another order"
+			v.Kind, v.Summary = outcome.WrongOrder, "The thread state has the messages of the runs in the wrong order"
 		}
 		return outcome.Fails(state, v).Comparing(state, r.Created)
 	}
@@ -119,8 +118,8 @@ func ShowNothingOf(responses []*exchange.Response, removed, others []Run) error 
 			}
 			return outcome.Fails(a, outcome.Violation{
 				Kind:     outcome.NotRemoved,
-				Summary:  "A response shows a run that was rolled back",
-				Expected: "nothing of the run " + strconv.Quote(r.ID),
+				Summary:  nameOf(a.Request) + " shows a run that was rolled back",
+				Expected: "nothing of run " + r.ID,
 				Check:    &reports.Check{Statuses: []string{"2XX"}, Lacks: []string{shown}},
 			})
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/tidwall/gjson"
 
@@ -33,9 +34,8 @@ func StateIsServed(a *exchange.Response) error {
 	}
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     notServed(a),
-		Summary:  fmt.Sprintf("GET of the state returns %d while a run is in progress", a.Status),
-		Expected: "status 2xx",
-		Check:    outcome.Statuses("2XX"),
+		Summary:  fmt.Sprintf("GET of the thread state returns %d while a run is in progress", a.Status),
+		Expected: "2xx", Check: outcome.Statuses("2XX"),
 	})
 }
 
@@ -54,7 +54,7 @@ func EachShows(states []*exchange.Response, first, second Run) error {
 		}
 		return outcome.Fails(a, outcome.Violation{
 			Kind:     outcome.MissingItem,
-			Summary:  "The state shows neither the completed run of the thread nor the one in progress",
+			Summary:  "The thread state shows neither the completed run nor the one in progress",
 			Expected: fmt.Sprintf("a message that contains %q or %q", first.Text(), second.Text()),
 			Actual:   messages.Shown(all),
 			Pointer:  atMessages,
@@ -74,7 +74,7 @@ func HasMessages(a *exchange.Response) error {
 	}
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.Missing,
-		Summary:  "The state has no messages",
+		Summary:  "The thread state has no messages",
 		Expected: "a non-empty array in values.messages",
 		Pointer:  atMessages,
 	})
@@ -87,9 +87,9 @@ func HaveForm(a *exchange.Response) error {
 		kind, content := m.Get("type"), m.Get("content")
 		switch {
 		case kind.Type != gjson.String || kind.Str == "":
-			return wrongForm(a, m, i, "type", "a message with a non-empty string type")
+			return wrongForm(a, m, i, "type", "a non-empty string in type")
 		case content.Type != gjson.String && !content.IsArray():
-			return wrongForm(a, m, i, "content", "a message with a string or array content")
+			return wrongForm(a, m, i, "content", "a string or an array in content")
 		}
 	}
 	return nil
@@ -128,27 +128,27 @@ func HoldsKinds(a *exchange.Response, kinds string) error {
 	if strings.Join(found, ", ") == kinds {
 		return nil
 	}
+	wanted := strings.Split(kinds, ", ")
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
-		Summary:  "The messages of the state have other types",
-		Expected: "messages of the types " + kinds,
+		Summary:  "The messages of the thread state have the wrong types",
+		Expected: fmt.Sprintf("%s: %s", reports.Count(len(wanted), "message"), kinds),
 		Actual:   messages.Shown(all),
 		Pointer:  atMessages,
 		Hint:     "correct the messages of the state, or " + graphHint,
 	}
-	wanted := strings.Split(kinds, ", ")
 	slices.Sort(wanted)
 	slices.Sort(found)
 	switch {
 	case len(found) < len(wanted):
 		v.Kind = outcome.MissingItem
-		v.Summary = "The state lacks " + reports.Count(len(wanted)-len(found), "message")
+		v.Summary = "The thread state lacks " + reports.Count(len(wanted)-len(found), "message")
 	case len(found) > len(wanted):
 		v.Kind = outcome.ExtraItem
-		v.Summary = fmt.Sprintf("The state has %s too many", reports.Count(len(found)-len(wanted), "message"))
+		v.Summary = fmt.Sprintf("The thread state has %s too many", reports.Count(len(found)-len(wanted), "message"))
 	case slices.Equal(found, wanted):
 		v.Kind = outcome.WrongOrder
-		v.Summary = "The messages of the state have another order"
+		v.Summary = "The messages of the thread state have the wrong order"
 	}
 	return outcome.Fails(a, v)
 }
@@ -167,14 +167,14 @@ func HumansAreInput(a *exchange.Response, r Run, classes ...string) error {
 	}
 	v := outcome.Violation{
 		Kind:     outcome.MissingItem,
-		Summary:  "The state lacks human messages of the input",
+		Summary:  "The thread state lacks human messages that were sent",
 		Expected: reports.Count(len(r.Inputs), "human message"),
-		Actual:   strconv.Itoa(len(humans)),
+		Actual:   reports.Count(len(humans), "human message"),
 		Pointer:  atMessages,
 	}
 	if len(humans) > len(r.Inputs) {
 		v.Kind = outcome.ExtraItem
-		v.Summary = "The state has human messages that are not in the input"
+		v.Summary = "The thread state has human messages that were not sent"
 	}
 	for i := range min(len(r.Inputs), len(humans)) {
 		if r.Inputs[i] == humans[i] {
@@ -186,12 +186,27 @@ func HumansAreInput(a *exchange.Response, r Run, classes ...string) error {
 			class = " (" + v.Class + ")"
 		}
 		v.Kind = outcome.WrongValue
-		v.Summary = fmt.Sprintf("Human message %d%s is not as it was sent", i+1, class)
-		v.Expected = fmt.Sprintf("message %d%s: %q", i+1, class, r.Inputs[i])
-		v.Actual = strconv.Quote(humans[i])
+		v.Summary = fmt.Sprintf("Human message %d%s is not stored as it was sent", i+1, class)
+		v.Expected, v.Actual = quoted(r.Inputs[i], humans[i])
 		break
 	}
 	return outcome.Fails(a, v).Comparing(a, r.Created)
+}
+
+// quoted returns two texts in quotes. Texts that differ in characters beyond ASCII or in combining marks may look alike, so
+// their characters are escaped.
+func quoted(expected, actual string) (string, string) {
+	e, a := []rune(expected), []rune(actual)
+	at := 0
+	for at < len(e) && at < len(a) && e[at] == a[at] {
+		at++
+	}
+	isBeyond := func(text []rune) bool { return at < len(text) && text[at] > unicode.MaxASCII }
+	isMark := func(r rune) bool { return unicode.Is(unicode.Mn, r) }
+	if isBeyond(e) && isBeyond(a) || strings.ContainsFunc(expected+actual, isMark) {
+		return strconv.QuoteToASCII(expected), strconv.QuoteToASCII(actual)
+	}
+	return strconv.Quote(expected), strconv.Quote(actual)
 }
 
 // HasAllHumans judges that a state has a human message for each input of the run. A server may have replaced or removed
@@ -209,9 +224,9 @@ func HasAllHumans(a *exchange.Response, r Run) error {
 	}
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.MissingItem,
-		Summary:  "The state lacks a message of the input",
+		Summary:  "The thread state lacks a human message that was sent",
 		Expected: reports.Count(len(r.Inputs), "human message"),
-		Actual:   messages.Shown(all),
+		Actual:   fmt.Sprintf("%d in %s", count, messages.Shown(all)),
 		Pointer:  atMessages,
 	}).Comparing(a, r.Created)
 }
@@ -227,8 +242,8 @@ func LastRepeats(a *exchange.Response, r Run) error {
 	}
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.WrongValue,
-		Summary:  "The last message does not repeat the input",
-		Expected: "an ai message that repeats " + strconv.Quote(r.Text()),
+		Summary:  "The last message of the thread does not repeat the input",
+		Expected: "an answer that repeats " + strconv.Quote(r.Text()),
 		Actual:   strconv.Quote(last),
 		Pointer:  atMessages,
 		Hint:     graphHint,
@@ -241,15 +256,15 @@ func HoldsAnswered(state *exchange.Response, r Run) error {
 		return nil
 	}
 	all := messages.Of(state)
-	summary := "The state lacks the ai message of the run"
+	summary := "The thread state lacks the answer of the run"
 	if r.inputIn(all) < 0 {
-		summary = "The state lacks the input of the run"
+		summary = "The thread state lacks the input of the run"
 	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.MissingItem,
 		Summary:  summary,
-		Expected: fmt.Sprintf("the input %q and its ai message", r.Text()),
-		Actual:   messages.Shown(all),
+		Expected: fmt.Sprintf("the input %q and its answer", r.Text()),
+		Actual:   messages.ShownBy(all, ownersOf(all, []Run{r}, namesOf([]Run{r}))),
 		Pointer:  atMessages,
 	}).Comparing(state, r.Created)
 }
@@ -265,8 +280,8 @@ func HoldsOnly(state *exchange.Response, runs ...Run) error {
 	o := outcome.Fails(state, outcome.Violation{
 		Kind:     kind,
 		Summary:  summary,
-		Expected: "exactly the messages of " + reports.Count(len(runs), "run"),
-		Actual:   messages.Shown(all),
+		Expected: messagesOf(runs),
+		Actual:   messages.ShownBy(all, ownersOf(all, runs, namesOf(runs))),
 		Pointer:  atMessages,
 	})
 	if len(runs) > 0 {
@@ -291,12 +306,12 @@ func difference(all []messages.Message, runs []Run) (kind outcome.Kind, summary 
 			more := slices.IndexFunc(all[min(at, len(all)):], isInput)
 			switch {
 			case more > 0:
-				return outcome.ExtraItem, fmt.Sprintf("The state has %s too many in front of an input",
+				return outcome.ExtraItem, fmt.Sprintf("The thread state has %s too many before an input",
 					reports.Count(more, "message"))
 			case more < 0 && slices.ContainsFunc(all, isInput):
-				return outcome.MissingItem, "The state lacks a message in front of an input"
+				return outcome.MissingItem, "The thread state lacks a message before an input"
 			case more < 0:
-				return outcome.MissingItem, "The state lacks an input of a run"
+				return outcome.MissingItem, "The thread state lacks an input of a run"
 			}
 			at++
 		}
@@ -304,9 +319,9 @@ func difference(all []messages.Message, runs []Run) (kind outcome.Kind, summary 
 	}
 	switch {
 	case at > len(all):
-		return outcome.MissingItem, "The state lacks the ai message of a run"
+		return outcome.MissingItem, "The thread state lacks the answer of a run"
 	case at < len(all):
-		return outcome.ExtraItem, fmt.Sprintf("The state has %s too many at its end", reports.Count(len(all)-at, "message"))
+		return outcome.ExtraItem, fmt.Sprintf("The thread state has %s too many at its end", reports.Count(len(all)-at, "message"))
 	}
 	return "", ""
 }
@@ -329,11 +344,17 @@ func HoldsKept(state *exchange.Response, k Kept, runs ...Run) error {
 	all := messages.Of(state)
 	isForeign := func(m messages.Message) bool { return k.Foreign != "" && strings.Contains(m.Text, k.Foreign) }
 	if slices.ContainsFunc(all, isForeign) {
+		owners := ownersOf(all, runs, namesOf(runs))
+		for i, m := range all {
+			if isForeign(m) {
+				owners[i] = "the refused request"
+			}
+		}
 		return outcome.Fails(state, outcome.Violation{
 			Kind:     outcome.Leak,
-			Summary:  "The state shows a message of the request that was refused",
-			Expected: "exactly the messages of " + reports.Count(len(runs), "run"),
-			Actual:   messages.Shown(all),
+			Summary:  "The thread state shows a message of a refused request",
+			Expected: messagesOf(runs),
+			Actual:   messages.ShownBy(all, owners),
 			Pointer:  atMessages,
 		}).Comparing(state, runs[len(runs)-1].Created)
 	}

@@ -86,6 +86,7 @@ func runStateRows() []judgetest.Row {
 		violation("the last human message is missing", outcome.MissingItem, HumansAreInput(stateOf(human("two"), ai("three")), two)),
 		violation("a human message too many", outcome.ExtraItem, HumansAreInput(stateOf(human("one"), human("x")), one)),
 		violation("a human message was changed", outcome.WrongValue, HumansAreInput(stateOf(human("two"), human("x")), two)),
+		violation("a human message was normalized", outcome.WrongValue, HumansAreInput(stateOf(human("e\u0301")), run("\u00e9"))),
 		classified("a human message of a class was changed", "emoji", outcome.WrongValue,
 			HumansAreInput(stateOf(human("two"), human("x")), two, "markup", "emoji")),
 		violation("a human message after the last class was changed", outcome.WrongValue,

@@ -65,9 +65,9 @@ func ThreadIsNew(a *exchange.Response, id string, again bool) error {
 	case again:
 		return outcome.Fails(a, outcome.Violation{
 			Kind:     outcome.WrongValue,
-			Summary:  "POST returns the thread_id of another thread",
+			Summary:  nameOf(a.Request) + " returns the thread_id of another thread",
 			Expected: "a new thread_id",
-			Actual:   id + ", which another thread has (AS-THREAD-1)",
+			Actual:   id + ", which another thread has",
 		}).ByRequirement("AS-THREAD-1")
 	}
 	return nil
@@ -86,7 +86,7 @@ func ThreadsDiffer(first, second Thread) error {
 	return outcome.Fails(second.Created, outcome.Violation{
 		Kind:     outcome.WrongValue,
 		Summary:  "The second thread has the thread_id of the first",
-		Expected: "two distinct thread_id values",
+		Expected: "two different values of thread_id",
 		Actual:   first.ID + " twice",
 		Pointer:  "/thread_id",
 	}).Comparing(second.Created, first.Created)
@@ -126,9 +126,9 @@ func listLacks(l List, t Thread) error {
 	}
 	return outcome.Fails(l.Response, outcome.Violation{
 		Kind:     outcome.MissingItem,
-		Summary:  "The list lacks a thread of the caller",
-		Expected: "a list with the thread " + t.ID,
-		Actual:   fmt.Sprintf("a list of %s without it", l.size()),
+		Summary:  "The list of threads lacks a thread of the caller",
+		Expected: "a list with thread " + t.ID,
+		Actual:   l.size() + " without it",
 		Hint:     l.Hint,
 	}).Comparing(l.Response, t.Created)
 }

@@ -65,7 +65,7 @@ func threadRows() []judgetest.Row {
 		{Name: "the thread is listed", Got: ListHolds(listOf(twoThreads), thread("t2"))},
 		{Name: "the thread is listed in capitals", Got: ListHolds(listOf(`[{"thread_id":"`+inCapitals+`"}]`), thread(shownID))},
 		{Name: "the thread is not listed", Got: ListHolds(listOf(twoThreads), thread("t3")),
-			Kind: outcome.MissingItem, Actual: "a list of 2 threads"},
+			Kind: outcome.MissingItem, Actual: "2 threads"},
 		{Name: "the thread is on no page that was read", Got: ListHolds(page, thread("t3")), Verdict: reports.Inconclusive},
 		{Name: "the list is an object", Got: ListHolds(notListed(200), thread("t1")), Kind: outcome.WrongForm},
 		{Name: "the list is not found", Got: ListHolds(notListed(404), thread("t1")), Kind: outcome.Refused},
@@ -118,7 +118,7 @@ func ownerRows() []judgetest.Row {
 		{Name: "a refused list without a filter", Got: own(notListed(422), false, false, "t2"), Verdict: reports.Blocked},
 		{Name: "a list with a filter that fails", Got: own(notListed(500), true, false, "t2"), Verdict: reports.Blocked},
 		{Name: "a filter by metadata that is not shown", Got: own(listOf(`[]`), true, true, "t2"), Verdict: reports.Skipped},
-		{Name: "an empty list", Got: own(listOf(`[]`), true, false, "t2"), Kind: outcome.MissingItem, Actual: "a list of 0 threads"},
+		{Name: "an empty list", Got: own(listOf(`[]`), true, false, "t2"), Kind: outcome.MissingItem, Actual: "0 threads"},
 
 		{Name: "the metadata names the owner", Got: metadata(`{"metadata":{"owner":"ada"}}`)},
 		{Name: "the metadata names another owner", Got: metadata(`{"metadata":{"owner":"eve"}}`),

@@ -35,7 +35,7 @@ func HasAnyDetail(a *exchange.Response) error {
 		return nil
 	}
 	return outcome.Fails(a, outcome.Violation{Kind: outcome.Missing, Pointer: "/detail",
-		Summary: "The error has no detail", Expected: "a detail"})
+		Summary: "A refusal has no detail", Expected: "a detail"})
 }
 
 // HasDetail judges that a refusal has a string as its detail (section 7).
@@ -44,7 +44,7 @@ func HasDetail(a *exchange.Response) error {
 		return nil
 	}
 	return outcome.Fails(a, outcome.Violation{Kind: outcome.WrongDetail, Pointer: "/detail",
-		Summary: "The detail of the error is not a string", Expected: "JSON with a string detail"})
+		Summary: fmt.Sprintf("The detail of a %d is not a string", a.Status), Expected: "a string in detail"})
 }
 
 // ValidationError judges the form of an HTTPValidationError: detail is a non-empty array of objects with loc, msg and type
@@ -56,7 +56,7 @@ func ValidationError(a *exchange.Response) error {
 	detail := a.Get("detail")
 	if !detail.IsArray() || len(detail.Array()) == 0 {
 		return outcome.Fails(a, outcome.Violation{Kind: outcome.WrongForm, Pointer: "/detail",
-			Summary: "The detail of the error is not a list of errors", Expected: "a non-empty array in detail"})
+			Summary: "The detail of a 422 is not a list of errors", Expected: "a non-empty array in detail"})
 	}
 	for i, item := range detail.Array() {
 		if err := validationItem(a, "detail."+strconv.Itoa(i), item); err != nil {
@@ -70,16 +70,16 @@ func ValidationError(a *exchange.Response) error {
 func validationItem(a *exchange.Response, path string, item gjson.Result) error {
 	loc := item.Get("loc")
 	if !loc.IsArray() {
-		return wrongForm(a, path+".loc", "loc is not an array", "an array in loc")
+		return wrongForm(a, path+".loc", "loc in an error of a 422 is not an array", "an array in loc")
 	}
 	for _, part := range loc.Array() {
 		if part.Type != gjson.String && !IsInteger(part) {
-			return wrongForm(a, path+".loc", "loc has an item of another type", "only strings and integers in loc")
+			return wrongForm(a, path+".loc", "loc in an error of a 422 has an item of the wrong type", "only strings and integers in loc")
 		}
 	}
 	for _, field := range []string{"msg", "type"} {
 		if item.Get(field).Type != gjson.String {
-			return wrongForm(a, path+"."+field, field+" is not a string", "a string in "+field)
+			return wrongForm(a, path+"."+field, field+" in an error of a 422 is not a string", "a string in "+field)
 		}
 	}
 	return nil
@@ -91,16 +91,20 @@ func wrongForm(a *exchange.Response, path, summary, expected string) error {
 		Expected: expected, Actual: outcome.Shown(a.Get(path))})
 }
 
-// IsRefused judges that a request was refused with 4xx. request describes it, or is empty.
-func IsRefused(a *exchange.Response, request string) error {
+// IsRefused judges that a request was refused with 4xx. what describes it if there are several ("limit=2.5"), and is empty
+// otherwise.
+func IsRefused(a *exchange.Response, what string) error {
 	if a.IsRefused() {
 		return nil
 	}
-	v := outcome.Violation{Kind: outcome.Accepted, Summary: cmp.Or(request, "The request") + " is accepted",
-		Expected: "status 4xx", Check: outcome.Statuses("4XX")}
+	request := "A " + a.Request.Method + " request that must be refused"
+	if what != "" {
+		request += " (" + what + ")"
+	}
+	v := outcome.Violation{Kind: outcome.Accepted, Summary: request + " is accepted", Expected: "4xx", Check: outcome.Statuses("4XX")}
 	if !a.OK() {
 		v.Kind = outcome.WrongStatus
-		v.Summary = fmt.Sprintf("%s returns %d", cmp.Or(request, "The request"), a.Status)
+		v.Summary = fmt.Sprintf("%s returns %d", request, a.Status)
 	}
 	if a.Status >= http.StatusInternalServerError {
 		v.Kind = outcome.ServerError
@@ -117,8 +121,7 @@ func AcceptsContentType(a, without *exchange.Response, contentType string) error
 	if without == nil || !without.OK() {
 		return outcome.Inapplicable("this request", "the target does not accept the same request without the parameter either")
 	}
-	v := outcome.Violation{Kind: outcome.WrongStatus, Expected: "status 2xx, as without the parameter",
-		Check:   outcome.Statuses("2XX"),
+	v := outcome.Violation{Kind: outcome.WrongStatus, Expected: "2xx, as without the parameter", Check: outcome.Statuses("2XX"),
 		Summary: fmt.Sprintf("%s with Content-Type %s returns %d", a.Request.Method, contentType, a.Status)}
 	if a.Status >= http.StatusInternalServerError {
 		v.Kind = outcome.ServerError
@@ -130,6 +133,7 @@ func AcceptsContentType(a, without *exchange.Response, contentType string) error
 type Operation struct {
 	Response *exchange.Response
 	Name     string // operation of the contract, or method and path
+	Request  string // method and path for a title: "GET /threads/{thread_id}/state"
 	Optional bool   // the server need not have the operation: it may return 501
 }
 
@@ -145,9 +149,8 @@ func NoServerError(all []Operation) error {
 		key := fmt.Sprint(o.Name, " ", status)
 		if found[key] == nil {
 			found[key] = &outcome.Violation{Kind: outcome.ServerError, Class: strconv.Itoa(status),
-				Summary: fmt.Sprintf("%s returns %d", o.Name, status), Expected: "a status below 500",
-				Check:  outcome.Statuses("2XX", "3XX", "4XX"),
-				Actual: outcome.Seen(o.Response), Operation: o.Name, Exchange: o.Response.ID, Count: 1}
+				Summary: fmt.Sprintf("%s returns %d", cmp.Or(o.Request, o.Name), status), Expected: "a status below 500", Check: outcome.Statuses("2XX", "3XX", "4XX"),
+				Actual: outcome.Got(o.Response), Operation: o.Name, Exchange: o.Response.ID, Count: 1}
 			continue
 		}
 		found[key].Count++

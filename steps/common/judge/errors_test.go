@@ -49,27 +49,27 @@ func refusalRows() []judgetest.Row {
 	}
 	return []judgetest.Row{
 		{Name: "a charset is accepted", Got: AcceptsContentType(judgetest.Response(200, `{}`), nil, charset)},
-		{Name: "a charset returns 415", Got: withCharset(415, 200), Kind: outcome.WrongStatus, Actual: "status 415"},
-		{Name: "a charset returns 500", Got: withCharset(500, 201), Kind: outcome.ServerError, Actual: "status 500"},
+		{Name: "a charset returns 415", Got: withCharset(415, 200), Kind: outcome.WrongStatus, Actual: "415"},
+		{Name: "a charset returns 500", Got: withCharset(500, 201), Kind: outcome.ServerError, Actual: "500"},
 		{Name: "a request is refused with and without a charset", Got: withCharset(415, 409), Verdict: reports.Skipped},
 
 		{Name: "a request is refused with 400", Got: refused(400)},
 		{Name: "a request is refused with 499", Got: refused(499)},
-		{Name: "a request is served", Got: refused(200), Kind: outcome.Accepted, Actual: "status 200"},
-		{Name: "a request is redirected", Got: refused(307), Kind: outcome.WrongStatus, Actual: "status 307"},
-		{Name: "a request crashes the server", Got: refused(500), Kind: outcome.ServerError, Actual: "status 500"},
+		{Name: "a request is served", Got: refused(200), Kind: outcome.Accepted, Actual: "200"},
+		{Name: "a request is redirected", Got: refused(307), Kind: outcome.WrongStatus, Actual: "307"},
+		{Name: "a request crashes the server", Got: refused(500), Kind: outcome.ServerError, Actual: "500"},
 	}
 }
 
 func serverErrorRows() []judgetest.Row {
 	one := func(status int, optional bool) Operation {
-		return Operation{Response: judgetest.Response(status, `{}`), Name: "get-run", Optional: optional}
+		return Operation{Response: judgetest.Response(status, `{}`), Name: "get-run", Request: "GET /threads/{thread_id}/runs/{run_id}", Optional: optional}
 	}
 	return []judgetest.Row{
 		{Name: "no server error", Got: NoServerError([]Operation{one(200, false), one(499, false)})},
 		{Name: "an optional operation returns 501", Got: NoServerError([]Operation{one(501, true)})},
 		{Name: "an operation returns 500 twice", Got: NoServerError([]Operation{one(500, false), one(500, true)}),
-			Verdict: reports.Failed, Kind: outcome.ServerError, Class: "500", Actual: "status 500"},
+			Verdict: reports.Failed, Kind: outcome.ServerError, Class: "500", Actual: "500"},
 		{Name: "an operation returns 501", Got: NoServerError([]Operation{one(501, false)}), Kind: outcome.ServerError, Class: "501"},
 	}
 }

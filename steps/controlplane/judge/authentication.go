@@ -19,8 +19,7 @@ func RefusesCredentials(a *exchange.Response, class string) error {
 		Kind:     unrefused(a),
 		Class:    class,
 		Summary:  acceptedOrReturns(a, withCredentials(a, class)),
-		Expected: "status 401 or 403",
-		Check:    outcome.Statuses("401", "403"),
+		Expected: "401 or 403", Check: outcome.Statuses("401", "403"),
 	})
 }
 
@@ -56,16 +55,16 @@ func OpensWithScheme(a, all *exchange.Response) error {
 	if all != nil && !all.OK() {
 		return outcome.Inconclusive("the request fails with all configured credentials too: %s", outcome.Seen(all))
 	}
-	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: "status 2xx",
-		Check: outcome.Statuses("2XX")})
+	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Expected: "2xx", Check: outcome.Statuses("2XX"),
+		Summary: returns(a) + " with the credential of one scheme"})
 }
 
 // IsAsForUnknown judges that a response cannot be told from that for an unknown deployment, for the same caller. revision
 // is the id of a revision of the deployment.
 func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
 	v := outcome.Violation{
-		Expected: fmt.Sprintf("the response for an unknown deployment, status %d", unknown.Status),
-		Actual:   outcome.Seen(a),
+		Expected: fmt.Sprintf("%d, as for an unknown deployment", unknown.Status),
+		Actual:   outcome.Got(a),
 		Compared: compared(a, unknown),
 	}
 	if a.Status != unknown.Status {
@@ -75,9 +74,10 @@ func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
 	case a.OK() && containsID(string(a.Body), revision):
 		v.Kind = outcome.Leak
 		v.Summary = nameOf(a.Request) + " shows a deployment of another tenant"
+		v.Expected = fmt.Sprintf("%d without the deployment, as for an unknown one", unknown.Status)
 	case a.Status != unknown.Status:
 		v.Kind = outcome.WrongStatus
-		v.Summary = fmt.Sprintf("%s returns %d, and %d for an unknown deployment", nameOf(a.Request), a.Status, unknown.Status)
+		v.Summary = fmt.Sprintf("%s of another tenant returns %d, and %d if it is unknown", nameOf(a.Request), a.Status, unknown.Status)
 	default:
 		return nil
 	}
@@ -93,8 +93,8 @@ func ShowNothing(responses []*exchange.Response) error {
 				return outcome.Fails(a, outcome.Violation{
 					Kind:     outcome.Leak,
 					Summary:  nameOf(a.Request) + " without credentials shows the deployment",
-					Expected: "status 401 or 403, or nothing of the deployment",
-					Actual:   outcome.Seen(a),
+					Expected: "401 or 403, or nothing of the deployment",
+					Actual:   outcome.Got(a),
 					Pointer:  pointerTo(member),
 				})
 			}

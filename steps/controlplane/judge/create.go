@@ -22,8 +22,7 @@ func IsCreated(a *exchange.Response) error {
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     unserved(a),
 		Summary:  returns(a),
-		Expected: "status 200, 201 or 202",
-		Check:    outcome.Statuses("200", "201", "202"),
+		Expected: "200, 201 or 202", Check: outcome.Statuses("200", "201", "202"),
 	})
 }
 
@@ -39,8 +38,8 @@ func HasUUIDs(a *exchange.Response) error {
 		}
 		v := outcome.Violation{
 			Kind:     outcome.WrongForm,
-			Summary:  "The " + field + " of the response is not a UUID string",
-			Expected: "a UUID string in " + field,
+			Summary:  "The " + field + " of the response is not a UUID",
+			Expected: "a string with a UUID",
 		}
 		if !value.Exists() {
 			v.Kind = outcome.Missing
@@ -60,8 +59,7 @@ func RefusesInvalid(a *exchange.Response, class string) error {
 			Kind:     unrefused(a),
 			Class:    class,
 			Summary:  acceptedOrReturns(a, invalidName(a, class)),
-			Expected: "status 4xx",
-			Check:    outcome.Statuses("4XX"),
+			Expected: "4xx", Check: outcome.Statuses("4XX"),
 		})
 	}
 	if a.Status != http.StatusUnprocessableEntity {
@@ -85,9 +83,9 @@ func CreatesNothing(a *exchange.Response, found []string, listedBefore, listsNow
 	if len(found) > 0 {
 		return outcome.Fails(a, outcome.Violation{
 			Kind:     outcome.Changed,
-			Summary:  "A create request that must be refused has created a deployment",
-			Expected: "no deployment after the refusal",
-			Actual:   "the deployment " + strings.Join(found, ", "),
+			Summary:  "An invalid create request creates a deployment",
+			Expected: "no new deployment",
+			Actual:   "deployment " + strings.Join(found, ", "),
 		})
 	}
 	if listedBefore && !listsNow {
@@ -108,9 +106,9 @@ func IgnoresReadOnly(sent []byte, responses ...*exchange.Response) error {
 			name := nameAt(path)
 			return outcome.Fails(a, outcome.Violation{
 				Kind:     outcome.WrongValue,
-				Summary:  objectOf(a.Request) + " shows the " + name + " of the request",
-				Expected: name + " other than that of the request",
-				Actual:   "the value of the request, " + outcome.Shown(got),
+				Summary:  objectOf(a.Request) + " takes its " + name + " from the request",
+				Expected: name + " set by the server",
+				Actual:   outcome.Shown(got) + ", which the request sent",
 				Pointer:  pointerTo(path),
 			})
 		}
@@ -137,8 +135,8 @@ func NeverBuildsTagOnPush(d TagDeployment) error {
 		return outcome.Fails(d.Now, outcome.Violation{
 			Kind:     outcome.WrongValue,
 			Summary:  "The deployment has build_on_push true with a tag",
-			Expected: "build_on_push false with a tag ref",
-			Actual:   "repo_ref " + outcome.Shown(ref) + " with build_on_push true",
+			Expected: "build_on_push false, because repo_ref is a tag",
+			Actual:   "build_on_push true, with repo_ref " + outcome.Shown(ref),
 			Pointer:  "/source_config/build_on_push",
 		})
 	}

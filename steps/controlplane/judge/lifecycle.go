@@ -50,6 +50,9 @@ func EndsFailed(p Poll) error {
 	}
 	v := p.endsWrong("CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED")
 	v.Actual = outcome.Shown(p.Response.Get("status"))
+	if p.Timeout == 0 {
+		v.Summary = "A revision that cannot be built ends in " + p.Final
+	}
 	return outcome.Fails(p.Response, v)
 }
 
@@ -58,14 +61,14 @@ func (p Poll) endsWrong(expected string) outcome.Violation {
 	if p.Timeout > 0 {
 		return outcome.Violation{
 			Kind:     outcome.NotFinished,
-			Summary:  fmt.Sprintf("The revision is still %s after %s", p.Final, p.Timeout),
+			Summary:  fmt.Sprintf("A revision is still %s after %s", p.Final, p.Timeout),
 			Expected: expected + " within " + p.Timeout.String(),
 			Pointer:  "/status",
 		}
 	}
 	return outcome.Violation{
 		Kind:     outcome.WrongValue,
-		Summary:  "The revision ends in " + p.Final,
+		Summary:  "A revision ends in " + p.Final,
 		Expected: expected,
 		Pointer:  "/status",
 	}
@@ -78,8 +81,8 @@ func KnowsStatuses(a *exchange.Response, seen []string) error {
 			return outcome.Fails(a, outcome.Violation{
 				Kind:     outcome.WrongForm,
 				Class:    "unknown status",
-				Summary:  "The status of a revision is not one of the thirteen",
-				Expected: "one of the thirteen statuses",
+				Summary:  "A revision has a status that the interface does not define",
+				Expected: "one of the 13 statuses of the interface, such as QUEUED",
 				Actual:   strconv.Quote(status),
 				Pointer:  "/status",
 			})
@@ -100,7 +103,7 @@ func StaysDeployed(a *exchange.Response, canonical string) error {
 	}
 	return fieldFails(a, "status", outcome.Violation{
 		Kind:     outcome.Changed,
-		Summary:  "The revision does not stay DEPLOYED",
+		Summary:  "A DEPLOYED revision does not stay DEPLOYED",
 		Expected: deployed,
 	})
 }
@@ -148,10 +151,14 @@ func rowAgrees(list *exchange.Response, row gjson.Result, r Retrieved) error {
 	for _, field := range append(slices.Clone(SourceFields), commitField, "status", "source", "created_at") {
 		before, after, listed := r.Before.Get(field), r.After.Get(field), row.Get(field)
 		if differ(field, after, listed) && !differ(field, after, before) {
+			title := "The list and GET of the revision show different values of " + nameAt(field)
+			if field == "status" && after.String() == deployed {
+				title = "The list shows a stale status of a DEPLOYED revision"
+			}
 			return fieldFails(r.After, field, outcome.Violation{
 				Kind:     outcome.WrongValue,
-				Summary:  "The list shows another " + nameAt(field) + " than GET of the revision",
-				Expected: field + " as in the list, " + outcome.Shown(listed),
+				Summary:  title,
+				Expected: outcome.Shown(listed) + ", as in the list",
 				Compared: compared(r.After, list),
 			})
 		}

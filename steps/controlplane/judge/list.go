@@ -6,7 +6,9 @@ package judge
 import (
 	common "github.com/agentconform/agentconform/steps/common/judge"
 
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -86,31 +89,38 @@ func wrongListField(a *exchange.Response, field, kind string) error {
 	return fieldFails(a, field, v)
 }
 
-// IsEmpty judges that a list holds no revision. known is how many the deployment has. How an empty list is written is
+// IsEmpty judges that a list holds no revision. known has the ids of the deployment's revisions. How an empty list is written is
 // another requirement's concern, so a response without resources is inconclusive.
-func IsEmpty(a *exchange.Response, known int) error {
+func IsEmpty(a *exchange.Response, known []string) error {
 	if !a.Get("resources").Exists() {
 		return outcome.Inconclusive("the response has no resources: %s", outcome.Seen(a))
 	}
 	return HasCount(a, 0, known)
 }
 
-// HasCount judges how many revisions a list holds. known is how many the deployment has.
-func HasCount(a *exchange.Response, want, known int) error {
+// HasCount judges how many revisions a list holds. known has the ids of the deployment's revisions.
+func HasCount(a *exchange.Response, want int, known []string) error {
 	got := len(a.Get("resources").Array())
 	if got == want {
 		return nil
 	}
 	v := outcome.Violation{
 		Kind:     outcome.MissingItem,
-		Summary:  fmt.Sprintf("The list has %s too few", reports.Count(want-got, "revision")),
-		Expected: fmt.Sprintf("%d of the %d revisions", want, known),
-		Actual:   fmt.Sprintf("%d", got),
+		Summary:  fmt.Sprintf("%s lacks %s", nameOf(a.Request), reports.Count(want-got, "revision")),
+		Expected: fmt.Sprintf("%s, of %d in total", reports.Count(want, "revision"), len(known)),
+		Actual:   reports.Count(got, "revision"),
 		Pointer:  "/resources",
+	}
+	if want == len(known) {
+		all := Listed{Response: a, Want: known}
+		for _, row := range a.Get("resources").Array() {
+			all.IDs = append(all.IDs, row.Get("id").String())
+		}
+		v.Actual = all.differences()
 	}
 	if got > want {
 		v.Kind = outcome.ExtraItem
-		v.Summary = fmt.Sprintf("The list has %s too many", reports.Count(got-want, "revision"))
+		v.Summary = fmt.Sprintf("%s has %s too many", nameOf(a.Request), reports.Count(got-want, "revision"))
 	}
 	return outcome.Fails(a, v)
 }
@@ -126,42 +136,44 @@ func IsNewestFirst(a *exchange.Response, rows []gjson.Result, known []string) er
 			continue
 		}
 		created, _ := Instant(row.Get("created_at"))
-		listed = append(listed, listedRevision{number, created})
+		listed = append(listed, listedRevision{row.Get("id").String(), number, created})
 	}
 	if len(listed) < 2 {
 		return outcome.Inconclusive("the list has %d of the known revisions: an order needs at least 2", len(listed))
 	}
-	if areNewestFirst(listed) {
+	earlier, later := wrongPair(listed)
+	if later.id == "" {
 		return nil
 	}
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.WrongOrder,
-		Summary:  "The list is not ordered from the newest to the oldest revision",
-		Expected: "the revisions from the newest to the oldest",
-		Actual:   "another order",
+		Summary:  "The list of revisions is not ordered from the newest to the oldest",
+		Expected: fmt.Sprintf("revision %s first, which is newer", safe.ShortIDs(later.id)),
+		Actual:   fmt.Sprintf("revision %s, then revision %s", safe.ShortIDs(earlier.id), safe.ShortIDs(later.id)),
 		Pointer:  "/resources",
 	})
 }
 
-// listedRevision is a revision in a list: its number, counted in the order of creation, and the created_at that is shown,
+// listedRevision is a revision in a list: its id, its number, counted in the order of creation, and the created_at that is shown,
 // or zero.
 type listedRevision struct {
+	id      string
 	number  int
 	created time.Time
 }
 
-// areNewestFirst reports whether no revision stands after an older one. Revisions with the same created_at may stand in
-// any order.
-func areNewestFirst(rows []listedRevision) bool {
+// wrongPair returns two revisions of which the one that is listed first is older, or none. Revisions with the same
+// created_at may stand in any order.
+func wrongPair(rows []listedRevision) (first, second listedRevision) {
 	for i, later := range rows {
 		for _, earlier := range rows[:i] {
 			isTie := !later.created.IsZero() && later.created.Equal(earlier.created)
 			if later.number > earlier.number && !isTie {
-				return false
+				return earlier, later
 			}
 		}
 	}
-	return true
+	return first, second
 }
 
 // HasSources judges that each revision in a list shows the source of the deployment (section 2).
@@ -173,8 +185,8 @@ func HasSources(a *exchange.Response, rows []gjson.Result, source string) error 
 		}
 		v := outcome.Violation{
 			Kind:     outcome.WrongValue,
-			Summary:  "A revision in the list shows another source",
-			Expected: "source " + source,
+			Summary:  "A revision in the list has the wrong source",
+			Expected: fmt.Sprintf("source %q", source),
 			Actual:   outcome.Shown(got),
 			Pointer:  fmt.Sprintf("/resources/%d/source", i),
 		}
@@ -195,8 +207,8 @@ func ReturnsNoneAgain(page, last *exchange.Response, ids, before []string) error
 		if slices.Contains(returned, exchange.IDKey(id)) {
 			return outcome.Fails(page, outcome.Violation{
 				Kind:     outcome.RepeatedItem,
-				Summary:  "The offset of the last page returns a revision again",
-				Expected: "no revision that an earlier page has returned",
+				Summary:  "The page at the last returned offset repeats a revision",
+				Expected: "only revisions that no earlier page has",
 				Actual:   "the revision " + id + " again",
 				Pointer:  "/resources",
 				Compared: compared(page, last),
@@ -216,8 +228,8 @@ func NextOffset(page *exchange.Response) (int, error) {
 	if offset.Num < 0 || offset.Num > math.MaxInt32 {
 		return 0, fieldFails(page, "offset", outcome.Violation{
 			Kind:     outcome.WrongValue,
-			Summary:  "The returned offset cannot be used for the next page",
-			Expected: "an offset that fetches the next page",
+			Summary:  "The list returns an offset that no request can use",
+			Expected: "an offset from 0 to 2147483647",
 		})
 	}
 	return int(offset.Num), nil
@@ -235,7 +247,10 @@ type Listed struct {
 // HoldsExactly judges that a list holds its revisions, each once, and no others. A list that must be empty has to be
 // served, too.
 func HoldsExactly(l Listed) error {
-	expected := fmt.Sprintf("%s %s, each once", reports.Count(len(l.Want), "revision"), l.What)
+	expected := reports.Count(len(l.Want), "revision")
+	if len(l.What) > longest {
+		expected += " " + l.What
+	}
 	if !l.Response.OK() {
 		return outcome.Fails(l.Response, outcome.Violation{
 			Kind:     unserved(l.Response),
@@ -248,37 +263,70 @@ func HoldsExactly(l Listed) error {
 	missing, repeated, unexpected := difference(l.IDs, l.Want)
 	v := outcome.Violation{
 		Expected: expected,
-		Actual:   fmt.Sprintf("%d: %d missing, %d repeated, %d unexpected", len(l.IDs), missing, repeated, unexpected),
+		Actual:   l.differences(),
 		Pointer:  "/resources",
 		Compared: compared(l.Response, l.With),
 	}
 	switch {
-	case missing > 0:
+	case len(missing) > 0:
 		v.Kind = outcome.MissingItem
-		v.Summary = fmt.Sprintf("%s lacks %s", l.name(), reports.Count(missing, "revision"))
-	case repeated > 0:
+		v.Summary = fmt.Sprintf("%s lacks %s", l.name(), reports.Count(len(missing), "revision"))
+	case len(repeated) > 0:
 		v.Kind = outcome.RepeatedItem
-		v.Summary = fmt.Sprintf("%s repeats %s", l.name(), reports.Count(repeated, "revision"))
-	case unexpected > 0:
+		v.Summary = fmt.Sprintf("%s repeats %s", l.name(), reports.Count(len(repeated), "revision"))
+	case len(unexpected) > 0:
 		v.Kind = outcome.ExtraItem
-		v.Summary = fmt.Sprintf("%s has %s too many", l.name(), reports.Count(unexpected, "revision"))
+		v.Summary = fmt.Sprintf("%s has %s too many", l.name(), reports.Count(len(unexpected), "revision"))
 	default:
 		return nil
 	}
 	return outcome.Fails(l.Response, v)
 }
 
+// longest is the largest number of bytes of a description in a title.
+const longest = 45
+
 // name returns the subject of a sentence about the list.
 func (l Listed) name() string {
-	const longest = 45 // of a description in a summary
 	if len(l.What) > longest {
 		return "The list"
 	}
 	return "The list " + l.What
 }
 
-// difference counts the wanted ids that are missing or repeated, and the different ids that are not wanted.
-func difference(ids, want []string) (missing, repeated, unexpected int) {
+// differences describes the list by its size and the revisions that are wrong: "2 revisions; missing: 1f9c (QUEUED)".
+func (l Listed) differences() string {
+	text := reports.Count(len(l.IDs), "revision")
+	missing, repeated, unexpected := difference(l.IDs, l.Want)
+	return text + l.named("missing", missing) + l.named("repeated", repeated) + l.named("unexpected", unexpected)
+}
+
+// named lists the first ids for a description, with their statuses if the responses show them.
+func (l Listed) named(what string, ids []string) string {
+	const most = 3
+	var names []string
+	for _, id := range ids[:min(len(ids), most)] {
+		status := rowOf(l.Response, id).Get("status").String()
+		if l.With != nil {
+			status = cmp.Or(status, rowOf(l.With, id).Get("status").String())
+		}
+		name := safe.ShortIDs(id)
+		if status != "" {
+			name += " (" + safe.Prefix(status, 20) + ")"
+		}
+		names = append(names, name)
+	}
+	if len(ids) > most {
+		names = append(names, fmt.Sprintf("and %d more", len(ids)-most))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; " + what + ": " + strings.Join(names, ", ")
+}
+
+// difference returns the wanted ids that are missing or repeated, and the different ids that are not wanted.
+func difference(ids, want []string) (missing, repeated, unexpected []string) {
 	times := map[string]int{}
 	for _, id := range exchange.IDKeys(ids) {
 		times[id]++
@@ -286,12 +334,12 @@ func difference(ids, want []string) (missing, repeated, unexpected int) {
 	for _, id := range exchange.IDKeys(want) {
 		n := times[id]
 		if n == 0 {
-			missing++
+			missing = append(missing, id)
 		}
 		if n > 1 {
-			repeated++
+			repeated = append(repeated, id)
 		}
 		delete(times, id)
 	}
-	return missing, repeated, len(times)
+	return missing, repeated, slices.Sorted(maps.Keys(times))
 }

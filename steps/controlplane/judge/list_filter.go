@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -15,7 +16,7 @@ func IsEmptyOrRefused(a *exchange.Response, class string) error {
 	if a.IsRefused() || a.OK() && rows.Exists() && len(rows.Array()) == 0 {
 		return nil
 	}
-	v := outcome.Violation{Class: class, Expected: "an empty list, or status 4xx"}
+	v := outcome.Violation{Class: class, Expected: "an empty list, or 4xx"}
 	switch {
 	case !a.OK():
 		v.Kind = unrefused(a)
@@ -37,21 +38,20 @@ func ShareNone(withTrue, withFalse *exchange.Response, before, ids, after []stri
 		return outcome.Inconclusive("both lists are empty")
 	}
 	keysBefore, keysAfter := exchange.IDKeys(before), exchange.IDKeys(after)
-	shared := 0
+	var shared []string
 	for _, id := range exchange.IDKeys(ids) {
 		if slices.Contains(keysBefore, id) && slices.Contains(keysAfter, id) {
-			shared++
+			shared = append(shared, id)
 		}
 	}
-	if shared == 0 {
+	if len(shared) == 0 {
 		return nil
 	}
-	count := reports.Count(shared, "revision")
 	return outcome.Fails(withFalse, outcome.Violation{
 		Kind:     outcome.ExtraItem,
-		Summary:  "The lists with remote_reconciled=true and false share " + count,
+		Summary:  "The lists with remote_reconciled=true and false share " + reports.Count(len(shared), "revision"),
 		Expected: "no revision in both lists",
-		Actual:   count,
+		Actual:   "revision " + safe.ShortIDs(shared[0]) + " in both",
 		Pointer:  "/resources",
 		Compared: compared(withFalse, withTrue),
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -32,24 +33,21 @@ func StandsForValue(l Listed) error {
 	v := outcome.Violation{
 		Kind:     unrefused(a),
 		Summary:  returns(a),
-		Expected: fmt.Sprintf("the %d revisions of %s, or status 4xx", len(l.Want), l.What),
+		Expected: fmt.Sprintf("%s, as with %s, or 4xx", reports.Count(len(l.Want), "revision"), l.What),
 	}
 	if a.OK() {
 		v.Kind = outcome.WrongValue
 		v.Summary = nameOf(a.Request) + " is not that with " + l.What
+		v.Actual = l.differences()
 	}
 	return outcome.Fails(a, v)
 }
 
 // IsNotFound judges a list of a deployment that does not exist: the response has status 404 and a detail that contains
-// the id (section 7). request describes the request ("an unknown deployment with limit=1"), or is empty.
+// the id (section 7). request describes the request if there are several ("limit=1"), and is empty otherwise.
 func IsNotFound(a *exchange.Response, request, id string) error {
-	v := outcome.Violation{Expected: "status 404 and a detail that names " + id}
-	name := "The list of an unknown deployment"
-	if request != "" {
-		v.Expected += " for " + request
-		name = "The list of " + request
-	}
+	v := outcome.Violation{Expected: "404, with a detail that names " + safe.ShortIDs(id)}
+	name := unknownName(a.Request, request)
 	if a.Status != http.StatusNotFound {
 		v.Kind = unrefused(a)
 		v.Check = &reports.Check{Statuses: []string{"404"}, Contains: []string{id}}
@@ -64,7 +62,7 @@ func IsNotFound(a *exchange.Response, request, id string) error {
 		return nil
 	}
 	v.Kind = outcome.WrongDetail
-	v.Summary = "The detail of the 404 does not name the deployment"
+	v.Summary = "The 404 for an unknown deployment does not name its id"
 	return outcome.Fails(a, v)
 }
 
@@ -78,13 +76,13 @@ func HoldsOwnOrRefuses(a *exchange.Response, form string, ids, known []string) e
 	}
 	v := outcome.Violation{
 		Kind:     unserved(a),
-		Summary:  returns(a),
-		Expected: "revisions of the deployment, or status 4xx",
+		Summary:  fmt.Sprintf("The list of revisions by %s returns %d", form, a.Status),
+		Expected: "4xx, or a list with revisions of the deployment",
 		Pointer:  "/resources",
 	}
 	if a.OK() {
 		v.Kind = outcome.MissingItem
-		v.Summary = "The list by " + form + " lacks the revisions"
+		v.Summary = "The list of revisions by " + form + " lacks all of them"
 	}
 	return outcome.Fails(a, v)
 }
@@ -97,13 +95,13 @@ func ShowsOwnOrRefuses(a *exchange.Response, form, id string) error {
 	}
 	v := outcome.Violation{
 		Kind:     unserved(a),
-		Summary:  returns(a),
-		Expected: "the object with the id " + id + ", or status 4xx",
+		Summary:  fmt.Sprintf("GET by %s returns %d", form, a.Status),
+		Expected: "4xx, or the id " + id,
 		Pointer:  "/id",
 	}
 	if a.OK() {
 		v.Kind = outcome.WrongValue
-		v.Summary = "GET by " + form + " does not return the object with that id"
+		v.Summary = "GET by " + form + " returns another object"
 	}
 	return outcome.Fails(a, v)
 }

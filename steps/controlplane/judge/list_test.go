@@ -18,24 +18,24 @@ func listRows() []judgetest.Row {
 		return RefusesParameter(judgetest.Response(status, body), "limit=101", "out of range", names...)
 	}
 	form := func(body string) error { return HasListForm(judgetest.Response(200, body)) }
-	count := func(want, known int) error { return HasCount(judgetest.Response(200, two), want, known) }
-	empty := func(body string) error { return IsEmpty(judgetest.Response(200, body), 2) }
+	count := func(want int, known ...string) error { return HasCount(judgetest.Response(200, two), want, known) }
+	empty := func(body string) error { return IsEmpty(judgetest.Response(200, body), []string{"a", "b"}) }
 	return []judgetest.Row{
 		{Name: "limit=101 is refused, and loc names it", Got: refuses(422, named, "limit")},
 		{Name: "limit=101 is refused, and a text names it", Got: refuses(422, noLoc, "limit")},
 		{Name: "limit=101 is refused without a detail", Got: refuses(422, `{}`, "limit")},
 		{Name: "limit=101 is accepted", Got: refuses(200, two, "limit"),
-			Kind: outcome.Accepted, Class: "out of range", Actual: "status 200"},
+			Kind: outcome.Accepted, Class: "out of range", Actual: "200"},
 		{Name: "limit=101 is refused with 400", Got: refuses(400, named, "limit"),
-			Kind: outcome.WrongStatus, Class: "out of range", Actual: "status 400"},
+			Kind: outcome.WrongStatus, Class: "out of range", Actual: "400"},
 		{Name: "limit=101 crashes the server", Got: refuses(500, `{}`, "limit"),
-			Kind: outcome.ServerError, Class: "out of range", Actual: "status 500"},
+			Kind: outcome.ServerError, Class: "out of range", Actual: "500"},
 		{Name: "the loc of limit=101 names another parameter", Got: refuses(422, other, "limit"),
-			Kind: outcome.WrongDetail, Class: "out of range", Pointer: "/detail", Actual: "status 422"},
+			Kind: outcome.WrongDetail, Class: "out of range", Pointer: "/detail", Actual: "422"},
 		{Name: "no text names limit", Got: refuses(422, neither, "limit"),
-			Kind: outcome.WrongDetail, Class: "out of range", Pointer: "/detail", Actual: "status 422"},
+			Kind: outcome.WrongDetail, Class: "out of range", Pointer: "/detail", Actual: "422"},
 		{Name: "one of two invalid parameters is not named", Got: refuses(422, named, "limit", "offset"),
-			Kind: outcome.WrongDetail, Class: "out of range", Pointer: "/detail", Actual: "status 422"},
+			Kind: outcome.WrongDetail, Class: "out of range", Pointer: "/detail", Actual: "422"},
 
 		{Name: "a list with resources and offset", Got: form(two)},
 		{Name: "an empty list with an offset", Got: form(`{"resources":[],"offset":0}`)},
@@ -48,9 +48,9 @@ func listRows() []judgetest.Row {
 		{Name: "a list with a string as offset", Got: form(`{"resources":[],"offset":"0"}`),
 			Kind: outcome.WrongForm, Pointer: "/offset", Actual: `"0"`},
 
-		{Name: "two of two revisions", Got: count(2, 2)},
-		{Name: "two of three revisions", Got: count(3, 3), Kind: outcome.MissingItem, Pointer: "/resources", Actual: "2"},
-		{Name: "two revisions with limit=1", Got: count(1, 2), Kind: outcome.ExtraItem, Pointer: "/resources", Actual: "2"},
+		{Name: "two of two revisions", Got: count(2, "a", "b")},
+		{Name: "two of three revisions", Got: count(3, "a", "b", "c"), Kind: outcome.MissingItem, Pointer: "/resources", Actual: "2 revisions; missing: c"},
+		{Name: "two revisions with limit=1", Got: count(1, "a", "b"), Kind: outcome.ExtraItem, Pointer: "/resources", Actual: "2"},
 
 		{Name: "an empty list", Got: empty(`{"resources":[]}`)},
 		{Name: "a list that must be empty has two revisions", Got: empty(two),
@@ -126,18 +126,18 @@ func pageRows() []judgetest.Row {
 
 		{Name: "exactly the wanted revisions", Got: holds(200, "b", "a")},
 		{Name: "one wanted revision is missing", Got: holds(200, "a"),
-			Kind: outcome.MissingItem, Pointer: "/resources", Actual: "1: 1 missing, 0 repeated, 0 unexpected"},
+			Kind: outcome.MissingItem, Pointer: "/resources", Actual: "1 revision; missing: b"},
 		{Name: "one wanted revision is repeated", Got: holds(200, "a", "b", "b"),
-			Kind: outcome.RepeatedItem, Pointer: "/resources", Actual: "3: 0 missing, 1 repeated, 0 unexpected"},
+			Kind: outcome.RepeatedItem, Pointer: "/resources", Actual: "3 revisions; repeated: b"},
 		{Name: "one unwanted revision is repeated", Got: holds(200, "a", "b", "c", "c"),
-			Kind: outcome.ExtraItem, Pointer: "/resources", Actual: "4: 0 missing, 0 repeated, 1 unexpected"},
+			Kind: outcome.ExtraItem, Pointer: "/resources", Actual: "4 revisions; unexpected: c"},
 		{Name: "one revision instead of another", Got: holds(200, "a", "c"),
-			Kind: outcome.MissingItem, Pointer: "/resources", Actual: "2: 1 missing, 0 repeated, 1 unexpected"},
-		{Name: "a list with revisions is refused", Got: holds(422), Kind: outcome.Refused, Actual: "status 422"},
+			Kind: outcome.MissingItem, Pointer: "/resources", Actual: "2 revisions; missing: b; unexpected: c"},
+		{Name: "a list with revisions is refused", Got: holds(422), Kind: outcome.Refused, Actual: "422"},
 		{Name: "an empty list is served", Got: holdsNone(200)},
-		{Name: "an empty list is refused", Got: holdsNone(404), Kind: outcome.Refused, Actual: "status 404"},
+		{Name: "an empty list is refused", Got: holdsNone(404), Kind: outcome.Refused, Actual: "404"},
 		{Name: "a list that must be empty has one revision", Got: holdsNone(200, "a"),
-			Kind: outcome.ExtraItem, Pointer: "/resources", Actual: "1: 0 missing, 0 repeated, 1 unexpected"},
+			Kind: outcome.ExtraItem, Pointer: "/resources", Actual: "1 revision; unexpected: a"},
 	}
 }
 
@@ -148,7 +148,7 @@ func parameterRows() []judgetest.Row {
 		return StandsForValue(Listed{Response: a, IDs: ids, Want: []string{"a", "b"}, What: "limit=2"})
 	}
 	absent := func(status int, body string) error { return IsNotFound(judgetest.Response(status, body), "", "ID-1") }
-	const request = "an unknown deployment with limit=1"
+	const request = "limit=1"
 	inBraces := func(status int, body string) error {
 		a := respond("GET", "/v2/deployments/d", status, body)
 		return ShowsOwnOrRefuses(a, "the id in braces", "0a1b2c3d-4e5f-4000-8000-00000000abcd")
@@ -166,19 +166,19 @@ func parameterRows() []judgetest.Row {
 
 		{Name: "limit=0x2 is refused", Got: spelled(422)},
 		{Name: "limit=0x2 is limit=2", Got: spelled(200, "b", "a")},
-		{Name: "limit=0x2 is another value", Got: spelled(200, "a"), Kind: outcome.WrongValue, Actual: "status 200"},
+		{Name: "limit=0x2 is another value", Got: spelled(200, "a"), Kind: outcome.WrongValue, Actual: "1 revision; missing: b"},
 		{Name: "limit=0x2 repeats a revision", Got: spelled(200, "a", "b", "b"), Kind: outcome.WrongValue},
 		{Name: "limit=0x2 crashes the server", Got: spelled(500, "a", "b"), Kind: outcome.ServerError},
 
 		{Name: "the 404 names the deployment", Got: absent(404, `{"detail":"no deployment id-1"}`)},
 		{Name: "the 404 names the deployment in another body", Got: absent(404, `{"detail":["id-1"]}`)},
 		{Name: "the 404 does not name the deployment", Got: absent(404, `{"detail":"not found","id":"ID-1"}`),
-			Kind: outcome.WrongDetail, Actual: "status 404"},
+			Kind: outcome.WrongDetail, Actual: "404"},
 		{Name: "an unknown deployment is refused with 422", Got: absent(422, `{"detail":"no deployment id-1"}`),
-			Kind: outcome.WrongStatus, Actual: "status 422"},
+			Kind: outcome.WrongStatus, Actual: "422"},
 		{Name: "an unknown deployment has a list", Got: absent(200, `{"detail":"id-1"}`), Kind: outcome.Accepted},
 		{Name: "an unknown deployment crashes the server", Got: IsNotFound(judgetest.Response(500, `id-1`), request, "ID-1"),
-			Kind: outcome.ServerError, Actual: "status 500"},
+			Kind: outcome.ServerError, Actual: "500"},
 
 		{Name: "an id in capital letters is refused", Got: own(404)},
 		{Name: "an id in capital letters is the same id", Got: own(200, "x", "b")},
@@ -207,16 +207,16 @@ func filterRows() []judgetest.Row {
 		{Name: "an unknown status returns an empty list", Got: filtered(200, `{"resources":[]}`)},
 		{Name: "an unknown status is refused", Got: filtered(422, `{"resources":[{}]}`)},
 		{Name: "an unknown status returns a revision", Got: filtered(200, `{"resources":[{}]}`),
-			Kind: outcome.ExtraItem, Class: "unknown value", Actual: "status 200"},
+			Kind: outcome.ExtraItem, Class: "unknown value", Actual: "200"},
 		{Name: "an unknown status returns no list", Got: filtered(200, `{}`), Kind: outcome.Missing, Class: "unknown value"},
 		{Name: "an unknown status crashes the server", Got: filtered(500, `{"resources":[]}`),
-			Kind: outcome.ServerError, Class: "unknown value", Actual: "status 500"},
+			Kind: outcome.ServerError, Class: "unknown value", Actual: "500"},
 
 		{Name: "no revision in both lists", Got: share([]string{"a"}, []string{"b"}, []string{"a"})},
 		{Name: "a revision becomes reconciled", Got: share(nil, []string{"b"}, []string{"b"})},
 		{Name: "a revision is reconciled no more", Got: share([]string{"b"}, []string{"b"}, nil)},
 		{Name: "a revision in both lists", Got: share([]string{"a", "b"}, []string{"b", "c"}, []string{"b"}),
-			Kind: outcome.ExtraItem, Pointer: "/resources", Actual: "1 revision"},
+			Kind: outcome.ExtraItem, Pointer: "/resources", Actual: "revision b in both"},
 		{Name: "both lists are empty", Got: share(nil, nil, []string{"a"}), Verdict: reports.Inconclusive},
 	}
 }

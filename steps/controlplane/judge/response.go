@@ -18,8 +18,7 @@ func IsServed(a *exchange.Response) error {
 	if a.OK() {
 		return nil
 	}
-	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: "status 2xx",
-		Check: outcome.Statuses("2XX")})
+	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: "2xx", Check: outcome.Statuses("2XX")})
 }
 
 // ServesOrRefuses judges that a request returned status 2xx or 4xx. expected describes both.
@@ -33,7 +32,7 @@ func ServesOrRefuses(a *exchange.Response, expected string) error {
 
 // HasID judges that a response shows an id as a string at a path of its body (GJSON syntax).
 func HasID(a *exchange.Response, path, want string) error {
-	expected := nameAt(path) + " " + want
+	expected := fmt.Sprintf("%s %q", nameAt(path), want)
 	got := a.Get(path)
 	if !got.Exists() && !a.OK() {
 		return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Summary: returns(a), Expected: expected,
@@ -49,7 +48,7 @@ func HasID(a *exchange.Response, path, want string) error {
 func showsOther(a *exchange.Response, path, expected string) error {
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
-		Summary:  objectOf(a.Request) + " shows another " + nameAt(path),
+		Summary:  objectOf(a.Request) + " shows the wrong " + nameAt(path),
 		Expected: expected,
 	}
 	if !a.Get(path).Exists() {
@@ -94,7 +93,7 @@ func unrefused(a *exchange.Response) outcome.Kind {
 	return outcome.WrongStatus
 }
 
-// returns describes the status of a response: "The update returns 500".
+// returns describes the status of a response: "An update returns 500".
 func returns(a *exchange.Response) string {
 	return fmt.Sprintf("%s returns %d", nameOf(a.Request), a.Status)
 }
@@ -109,27 +108,46 @@ func acceptedOrReturns(a *exchange.Response, request string) string {
 
 // nameOf returns a name of a request as the subject of a sentence.
 func nameOf(r exchange.Request) string {
-	const longest = 45 // of a query in a summary
 	switch {
 	case r.Method == http.MethodPost:
-		return "The create request"
+		return "A create request"
 	case r.Method == http.MethodPatch:
-		return "The update"
+		return "An update"
 	case strings.HasSuffix(r.Path, "/revisions") && r.Query != "" && len(r.Query) <= longest:
 		return "The list with " + r.Query
 	case strings.HasSuffix(r.Path, "/revisions"):
-		return "The list"
+		return "The list of revisions"
 	case strings.Contains(r.Path, "/revisions/"):
 		return "GET of the revision"
 	}
 	return "GET of the deployment"
 }
 
+// unknownName is nameOf for a request with an id that no object has. what describes the request if there are several of
+// them ("the nil UUID"), and is empty otherwise.
+func unknownName(r exchange.Request, what string) string {
+	name := "GET of an unknown deployment"
+	switch {
+	case r.Method == http.MethodPatch:
+		name = "An update of an unknown deployment"
+	case strings.HasSuffix(r.Path, "/revisions"):
+		name = "The list of an unknown deployment"
+	case strings.Contains(r.Path, "/revisions/"):
+		name = "GET of an unknown revision"
+	}
+	if what != "" {
+		name += " (" + what + ")"
+	}
+	return name
+}
+
 // objectOf returns a name for the object in a response, as the subject of a sentence.
 func objectOf(r exchange.Request) string {
 	switch {
-	case r.Method == http.MethodPost, r.Method == http.MethodPatch:
-		return "The response"
+	case r.Method == http.MethodPost:
+		return "The response to a create request"
+	case r.Method == http.MethodPatch:
+		return "The response to an update"
 	case strings.Contains(r.Path, "/revisions/"):
 		return "The revision"
 	}

@@ -28,20 +28,20 @@ func numbered(id, status int, body string) *exchange.Response {
 
 func responseRows() []judgetest.Row {
 	served := func(status int) error { return IsServed(respond("PATCH", "/v2/deployments/a", status, `{}`)) }
-	either := func(status int) error { return ServesOrRefuses(judgetest.Response(status, `{}`), "status 2xx or 4xx") }
+	either := func(status int) error { return ServesOrRefuses(judgetest.Response(status, `{}`), "2xx or 4xx") }
 	id := func(status int, id string) error {
 		return HasID(judgetest.Response(status, `{"a":{`+id+`}}`), "a.id", "a1b2c3d4-0000-4000-8000-00000000000f")
 	}
 	return []judgetest.Row{
 		{Name: "a request is served with 200", Got: served(200)},
 		{Name: "a request is served with 299", Got: served(299)},
-		{Name: "a request that must be served is refused", Got: served(400), Kind: outcome.Refused, Actual: "status 400"},
+		{Name: "a request that must be served is refused", Got: served(400), Kind: outcome.Refused, Actual: "400"},
 		{Name: "a request that must be served is redirected", Got: served(300), Kind: outcome.WrongStatus},
 		{Name: "a request that must be served crashes the server", Got: served(500), Kind: outcome.ServerError},
 
 		{Name: "a request may be served", Got: either(200)},
 		{Name: "a request may be refused", Got: either(499)},
-		{Name: "a request is redirected", Got: either(302), Kind: outcome.WrongStatus, Actual: "status 302"},
+		{Name: "a request is redirected", Got: either(302), Kind: outcome.WrongStatus, Actual: "302"},
 		{Name: "a request that may be refused crashes the server", Got: either(500), Kind: outcome.ServerError},
 
 		{Name: "the expected id", Got: id(200, `"id":"a1b2c3d4-0000-4000-8000-00000000000f"`)},
@@ -55,19 +55,19 @@ func responseRows() []judgetest.Row {
 			Kind: outcome.WrongValue, Pointer: "/id", Actual: "1"},
 		{Name: "no id in a response with 200", Got: id(200, ``),
 			Kind: outcome.Missing, Pointer: "/a/id", Actual: "nothing"},
-		{Name: "no id in a refusal", Got: id(404, ``), Kind: outcome.Refused, Actual: "status 404"},
+		{Name: "no id in a refusal", Got: id(404, ``), Kind: outcome.Refused, Actual: "404"},
 	}
 }
 
 func TestNameOf(t *testing.T) {
 	const long = "status=CREATING%2CQUEUED%2CAWAITING_BUILD%2CBUILDING"
 	for _, c := range []struct{ method, path, query, name, object string }{
-		{"POST", "/v2/deployments", "", "The create request", "The response"},
-		{"PATCH", "/v2/deployments/a", "", "The update", "The response"},
+		{"POST", "/v2/deployments", "", "A create request", "The response to a create request"},
+		{"PATCH", "/v2/deployments/a", "", "An update", "The response to an update"},
 		{"GET", "/v2/deployments/a", "", "GET of the deployment", "The deployment"},
-		{"GET", "/v2/deployments/a/revisions", "", "The list", "The deployment"},
+		{"GET", "/v2/deployments/a/revisions", "", "The list of revisions", "The deployment"},
 		{"GET", "/v2/deployments/a/revisions", "limit=1", "The list with limit=1", "The deployment"},
-		{"GET", "/v2/deployments/a/revisions", long, "The list", "The deployment"},
+		{"GET", "/v2/deployments/a/revisions", long, "The list of revisions", "The deployment"},
 		{"GET", "/v2/deployments/a/revisions/b", "", "GET of the revision", "The revision"},
 	} {
 		r := exchange.Request{Method: c.method, Path: c.path, Query: c.query}

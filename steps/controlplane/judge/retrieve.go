@@ -3,6 +3,7 @@ package judge
 import (
 	common "github.com/agentconform/agentconform/steps/common/judge"
 
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -19,9 +21,8 @@ func IsUnknown(a *exchange.Response) error {
 	if a.Status != http.StatusNotFound {
 		return outcome.Fails(a, outcome.Violation{
 			Kind:     unrefused(a),
-			Summary:  returns(a),
-			Expected: "status 404",
-			Check:    outcome.Statuses("404"),
+			Summary:  fmt.Sprintf("%s returns %d", unknownName(a.Request, ""), a.Status),
+			Expected: "404", Check: outcome.Statuses("404"),
 		})
 	}
 	return common.HasDetail(a)
@@ -50,7 +51,7 @@ func IsTheCreated(a *exchange.Response, c Created) error {
 	if c.Source == "" || strings.EqualFold(a.Get("source").String(), c.Source) {
 		return nil
 	}
-	return showsOther(a, "source", "source "+c.Source)
+	return showsOther(a, "source", fmt.Sprintf("source %q", c.Source))
 }
 
 // HaveIDs judges that each response is served and shows the object with the id of its request.
@@ -74,7 +75,7 @@ func HasSource(a *exchange.Response, source string) error {
 	if a.Get("source").String() == source {
 		return nil
 	}
-	return showsOther(a, "source", "source "+source)
+	return showsOther(a, "source", fmt.Sprintf("source %q", source))
 }
 
 // SourceFields are the fields of a source that a request may set (section 2), as GJSON paths.
@@ -98,7 +99,7 @@ func HasConfig(a *exchange.Response, sent map[string]any) error {
 		}
 		compared++
 		if a.Get(path).String() != value {
-			return showsOther(a, path, nameAt(path)+" "+value)
+			return showsOther(a, path, fmt.Sprintf("%s %q", nameAt(path), value))
 		}
 	}
 	if compared == 0 {
@@ -141,17 +142,20 @@ func HoldsOnly(list *exchange.Response, ids []string, revision string) error {
 	if list.OK() && exchange.SameIDs(ids, []string{revision}) {
 		return nil
 	}
-	v := outcome.Violation{Expected: "a list with only the revision " + revision, Pointer: "/resources"}
+	v := outcome.Violation{Expected: "only revision " + safe.ShortIDs(revision), Pointer: "/resources"}
+	all := Listed{Response: list, IDs: ids, Want: []string{revision}}
 	switch {
 	case !list.OK():
 		v.Kind = unserved(list)
 		v.Summary = returns(list)
 	case exchange.ContainsID(ids, revision):
 		v.Kind = outcome.ExtraItem
-		v.Summary = "The list has " + reports.Count(len(ids)-1, "revision") + " too many"
+		v.Summary = "The list of revisions has " + reports.Count(len(ids)-1, "revision") + " too many"
+		v.Actual = all.differences()
 	default:
 		v.Kind = outcome.MissingItem
-		v.Summary = "The list lacks the only revision"
+		v.Summary = "The list of revisions lacks the only one"
+		v.Actual = all.differences()
 	}
 	return outcome.Fails(list, v)
 }
@@ -164,7 +168,7 @@ func IsComplete(a *exchange.Response) error {
 			return fieldFails(a, field, outcome.Violation{
 				Kind:     outcome.Missing,
 				Summary:  "The revision has no " + field,
-				Expected: "a non-null " + field,
+				Expected: field + " with a value",
 			})
 		}
 	}
@@ -196,10 +200,9 @@ func CreatedAtUnchanged(revisions []Reread) error {
 		}
 		if !same {
 			return fieldFails(r.Now, "created_at", outcome.Violation{
-				Kind:    outcome.Changed,
-				Summary: "The created_at of a revision changes",
-				Expected: "created_at " + outcome.Shown(was) + " as at the first read, when the status was " +
-					outcome.Shown(r.First.Get("status")),
+				Kind:     outcome.Changed,
+				Summary:  "The created_at of a revision changes",
+				Expected: outcome.Shown(was) + ", as when the status was " + outcome.Shown(r.First.Get("status")),
 				Compared: compared(r.Now, r.First),
 			})
 		}
@@ -222,7 +225,7 @@ func UpdatedAfterCreated(responses []*exchange.Response) error {
 			return fieldFails(a, "updated_at", outcome.Violation{
 				Kind:     outcome.WrongValue,
 				Summary:  "The updated_at of a revision is before its created_at",
-				Expected: "updated_at at or after created_at " + outcome.Shown(a.Get("created_at")),
+				Expected: outcome.Shown(a.Get("created_at")) + ", which is created_at, or later",
 			})
 		}
 	}
@@ -240,8 +243,8 @@ func HasCommit(a *exchange.Response, commit string) error {
 	}
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
-		Summary:  "The revision shows another repo_commit_sha",
-		Expected: "repo_commit_sha " + commit,
+		Summary:  "The revision shows the wrong repo_commit_sha",
+		Expected: fmt.Sprintf("repo_commit_sha %q", commit),
 		Hint:     "set alternatives.commits to the commit id that the ref points to now: a branch may have moved",
 	}
 	if !got.Exists() {
@@ -264,8 +267,8 @@ func FieldsKept(now, before *exchange.Response, paths []string) error {
 		if was.Type != is.Type || was.String() != is.String() {
 			return fieldFails(now, path, outcome.Violation{
 				Kind:     outcome.Changed,
-				Summary:  objectOf(now.Request) + " shows another " + nameAt(path) + " after the update",
-				Expected: path + " " + outcome.Shown(was) + " as before the update",
+				Summary:  "An update changes the " + nameAt(path) + " of " + strings.ToLower(objectOf(now.Request)),
+				Expected: outcome.Shown(was) + ", as before the update",
 				Compared: compared(now, before),
 			})
 		}

@@ -32,7 +32,7 @@ func retrieveRows() []judgetest.Row {
 	return []judgetest.Row{
 		{Name: "GET of an unknown deployment returns 404 with a detail", Got: unknown(404, `{"detail":"not found"}`)},
 		{Name: "GET of an unknown deployment returns 400 with a detail", Got: unknown(400, `{"detail":"not found"}`),
-			Kind: outcome.WrongStatus, Actual: "status 400"},
+			Kind: outcome.WrongStatus, Actual: "400"},
 		{Name: "GET of an unknown deployment returns 200", Got: unknown(200, `{"detail":"x"}`), Kind: outcome.Accepted},
 		{Name: "GET of an unknown deployment returns 404 without a detail", Got: unknown(404, `{}`),
 			Kind: outcome.WrongDetail, Pointer: "/detail"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -35,35 +36,35 @@ func Added(before, after Snapshot) []string {
 func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, expected string) error {
 	added := Added(before, after)
 	total := len(before.Revisions) + want
+	created := reports.Count(len(added), "revision")
 	v := outcome.Violation{
 		Expected: expected,
-		Actual: fmt.Sprintf("%d new, %d in total (before: %d)\nlatest_revision_id %s (before: %s)\n%s",
+		Actual: fmt.Sprintf("%d new, %d in total (%d before)\nlatest_revision_id %s (before: %s)\n%s",
 			len(added), len(after.Revisions), len(before.Revisions), after.Latest, before.Latest, strings.Join(added, "\n")),
 		Compared: compared(after.List, before.List),
 	}
-	created := reports.Count(len(added), "revision")
 	switch {
 	case len(added) > want && want == 0:
 		v.Kind = outcome.Changed
-		v.Summary = "The update creates " + created
+		v.Summary = "An update that must create no revision creates " + created
 	case len(added) > want:
 		v.Kind = outcome.ExtraItem
-		v.Summary = fmt.Sprintf("The update creates %s instead of %d", created, want)
+		v.Summary = fmt.Sprintf("An update creates %s instead of %d", created, want)
 	case len(added) == 0 && want > 0:
 		v.Kind = outcome.NoEffect
-		v.Summary = "The update creates no revision"
+		v.Summary = "An update creates no revision"
 	case len(added) < want:
 		v.Kind = outcome.NoEffect
-		v.Summary = fmt.Sprintf("The updates create %s instead of %d", created, want)
+		v.Summary = fmt.Sprintf("Updates create %s instead of %d", created, want)
 	case want > 0 && len(after.Revisions) < total:
 		v.Kind = outcome.MissingItem
-		v.Summary = "The list lacks an earlier revision after the update"
+		v.Summary = "An update removes an earlier revision from the list"
 	case want > 0 && len(after.Revisions) > total:
 		v.Kind = outcome.RepeatedItem
-		v.Summary = "The list repeats a revision after the update"
+		v.Summary = "The list repeats a revision after an update"
 	case want == 0 && !exchange.SameID(after.Latest, before.Latest):
 		v.Kind = outcome.Changed
-		v.Summary = "The update changes latest_revision_id"
+		v.Summary = "An update that must create no revision changes latest_revision_id"
 		v.Compared = compared(after.Deployment, before.Deployment)
 	default:
 		return nil
@@ -75,19 +76,20 @@ func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, 
 // revisions after each update.
 func NamesSecond(before, after Snapshot, first, second string) error {
 	v := outcome.Violation{
-		Expected: "the latest_revision_id of the second new revision",
-		Actual: fmt.Sprintf("%s, which is not new (%d revisions, before: %d)",
-			after.Latest, len(after.Revisions), len(before.Revisions)),
+		Expected: "latest_revision_id " + safe.ShortIDs(second),
+		Actual: fmt.Sprintf("%s, with %d revisions (%d before)",
+			safe.ShortIDs(after.Latest), len(after.Revisions), len(before.Revisions)),
 		Pointer:  "/latest_revision_id",
 		Compared: compared(after.Deployment, before.Deployment),
 	}
 	switch {
 	case exchange.SameID(second, first):
 		v.Kind = outcome.NoEffect
-		v.Summary = "The second update does not change latest_revision_id"
+		v.Summary = "The second of two updates does not change latest_revision_id"
+		v.Expected = "a new latest_revision_id after the second update"
 	case !exchange.SameID(after.Latest, second):
 		v.Kind = outcome.Stale
-		v.Summary = "The deployment does not name the second new revision"
+		v.Summary = "The deployment shows a stale latest_revision_id after two updates"
 	default:
 		return nil
 	}
@@ -124,8 +126,8 @@ func ReadOnlyUnchanged(now, before *exchange.Response) error {
 		if wasTime != isTime || differ(field, was, is) {
 			return fieldFails(now, field, outcome.Violation{
 				Kind:     outcome.Changed,
-				Summary:  "The update changes the " + field + " of the deployment",
-				Expected: field + " " + outcome.Shown(was) + " as before",
+				Summary:  "An update changes the " + field + " of the deployment",
+				Expected: outcome.Shown(was) + ", as before",
 				Compared: compared(now, before),
 			})
 		}

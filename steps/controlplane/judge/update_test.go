@@ -17,7 +17,7 @@ func updateRows() []judgetest.Row {
 	act := respond("PATCH", "/v2/deployments/d", 200, `{}`)
 	before := snapshot(1, "a", "b")
 	creates := func(want int, after ...string) error {
-		return CreatesRevisions(act, before, snapshot(2, after...), want, "the wanted revisions")
+		return CreatesRevisions(act, before, snapshot(2, after...), want, "1 new revision, and all earlier ones")
 	}
 	second := func(latest, first, second string) error {
 		return NamesSecond(before, snapshot(2, "a", "b", latest), first, second)
@@ -26,7 +26,7 @@ func updateRows() []judgetest.Row {
 	return []judgetest.Row{
 		{Name: "an update creates one revision", Got: creates(1, "a", "b", "c")},
 		{Name: "an update creates two revisions", Got: creates(1, "a", "b", "c", "d"),
-			Kind: outcome.ExtraItem, Actual: "2 new, 4 in total (before: 2)"},
+			Kind: outcome.ExtraItem, Actual: "2 new, 4 in total (2 before)"},
 		{Name: "an update creates no revision", Got: creates(1, "a", "b"), Kind: outcome.NoEffect, Actual: "0 new"},
 		{Name: "an update removes an earlier revision", Got: creates(1, "b", "c"), Kind: outcome.MissingItem, Actual: "1 new"},
 		{Name: "an update repeats an earlier revision", Got: creates(1, "a", "b", "b", "c"), Kind: outcome.RepeatedItem},
@@ -41,9 +41,9 @@ func updateRows() []judgetest.Row {
 
 		{Name: "the second of two revisions is the latest", Got: second("d", "c", "d")},
 		{Name: "the first of two revisions is the latest", Got: second("c", "c", "d"),
-			Kind: outcome.Stale, Pointer: "/latest_revision_id", Actual: "c, which is not new"},
+			Kind: outcome.Stale, Pointer: "/latest_revision_id", Actual: "c, with 3 revisions (2 before)"},
 		{Name: "the second update has no effect", Got: second("c", "c", "c"),
-			Kind: outcome.NoEffect, Pointer: "/latest_revision_id", Actual: "c, which is not new"},
+			Kind: outcome.NoEffect, Pointer: "/latest_revision_id", Actual: "c, with 3 revisions (2 before)"},
 
 		{Name: "an update is served", Got: served(200)},
 		{Name: "an update is refused that may be refused", Got: served(422), Verdict: reports.Skipped},

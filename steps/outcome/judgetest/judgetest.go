@@ -41,7 +41,7 @@ func Run(t *testing.T, golden string, tables ...[]Row) {
 		names[row.Name] = true
 		t.Run(row.Name, func(t *testing.T) { row.check(t) })
 		if row.Got != nil {
-			messages = append(messages, row.Name+"\n  "+row.Got.Error())
+			messages = append(messages, row.Name+"\n"+shown(row.Got))
 		}
 	}
 	slices.Sort(messages)
@@ -63,6 +63,30 @@ func Run(t *testing.T, golden string, tables ...[]Row) {
 		}
 	}
 }
+
+// shown returns the title, the expected and the actual value of each violation as a report shows them first, or the reason
+// if there is no violation.
+func shown(err error) string {
+	o, is := errors.AsType[*outcome.Outcome](err)
+	if !is || o.Verdict != reports.Failed {
+		return "  " + err.Error()
+	}
+	var lines []string
+	for _, v := range o.Violations {
+		expected, actual := firstLines(v)
+		lines = append(lines, "  "+v.Summary, "    expected  "+expected, "    got       "+actual)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func firstLines(v outcome.Violation) (expected, actual string) {
+	f := reports.Finding{}
+	f.Expected, f.Actual = outcome.CutAround(v.Expected, v.Actual)
+	return f.ExpectedLine(), f.ActualLine()
+}
+
+// longest is the largest number of bytes of a title.
+const longest = 90
 
 // check compares the result with the expected one.
 func (row Row) check(t *testing.T) {
@@ -86,8 +110,11 @@ func (row Row) check(t *testing.T) {
 	assert.Equal(t, row.Class, v.Class, "class")
 	assert.Equal(t, row.Pointer, v.Pointer, "pointer")
 	assert.Contains(t, v.Actual, row.Actual, "actual")
-	assert.NotEmpty(t, v.Summary, "summary")
-	assert.NotEmpty(t, v.Expected, "expected")
+	expected, actual := firstLines(v)
+	assert.NotEmpty(t, v.Summary, "title")
+	assert.LessOrEqual(t, len(v.Summary), longest, "title")
+	assert.NotEmpty(t, expected, "expected")
+	assert.NotEqual(t, expected, actual, "expected and got")
 }
 
 // Response returns a response with a status and a JSON body.
