@@ -194,7 +194,7 @@ func (s *screen) showResult(e target.Event) {
 			s.failed++
 		}
 	case e.Verdict.Problem():
-		isFirst = len(e.BlockedBy) == 0 || !isByFailure(e.BlockedBy) && s.isNew(fmt.Sprint(e.Verdict, e.BlockedBy))
+		isFirst = hasOwnCause(e.BlockedBy) && s.isNew(fmt.Sprint(e.Verdict, e.BlockedBy))
 	}
 	reason := ""
 	if e.Reason != "" {
@@ -210,9 +210,13 @@ func (s *screen) showResult(e target.Event) {
 	}
 }
 
-// isByFailure reports whether only failures of other requirements keep a scenario from being judged. They are shown already.
-func isByFailure(causes []reports.Blocker) bool {
-	return !slices.ContainsFunc(causes, func(b reports.Blocker) bool { return b.Kind != reports.ByRequirement })
+// ownCauses are the kinds of causes that no failure of a requirement shows: something to correct before a test run can
+// tell more.
+var ownCauses = []reports.BlockerKind{reports.ByKey, reports.ByGraph, reports.ByTarget, reports.ByFixture, reports.BySuite}
+
+// hasOwnCause reports whether a scenario could not be told for another reason than the failure of a requirement.
+func hasOwnCause(causes []reports.Blocker) bool {
+	return slices.ContainsFunc(causes, func(b reports.Blocker) bool { return slices.Contains(ownCauses, b.Kind) })
 }
 
 // waitsFor describes what the test run waits for, and for how long at most if that is known: the revision with the
