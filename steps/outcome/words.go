@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
@@ -78,7 +79,7 @@ func described(body gjson.Result) string {
 	if id != "" {
 		return "the " + typeOf(body, "revision") + " " + quote(id)
 	}
-	return quote(oneLine(body.Raw[:min(len(body.Raw), 2*maxQuote)]))
+	return quote(oneLine(body.Raw[:min(len(body.Raw), maxText)]))
 }
 
 // describedList describes a list by the number of its items and the type of the first one.
@@ -99,10 +100,13 @@ func typeOf(object gjson.Result, byDefault string) string {
 	return byDefault
 }
 
-// quote returns the beginning of a text that is too long for one line.
+// quote shortens a text that is too long for one line. JSON is cut between members.
 func quote(s string) string {
-	if len(s) <= maxQuote {
+	switch {
+	case len(s) <= maxQuote:
 		return s
+	case gjson.Valid(s):
+		return safe.CutJSON(s, maxQuote)
 	}
 	return strings.ToValidUTF8(s[:maxQuote], "") + " ..."
 }
@@ -193,8 +197,11 @@ func window(s string, at int) string {
 		start = max(0, min(at, len(s))-before)
 	}
 	cut := s[start:min(start+maxShown, len(s))]
-	if len(cut) == len(s) {
+	switch {
+	case len(cut) == len(s):
 		return s
+	case at == 0 && gjson.Valid(s):
+		return safe.CutJSON(s, maxShown)
 	}
 	cut = strings.ToValidUTF8(cut, "")
 	if start > 0 {
