@@ -25,7 +25,11 @@ func (t *teller) items() []Item {
 	if list == nil {
 		return nil
 	}
-	kind, wrongIndex := lists[list.Operation], t.wrongIndex()
+	kind, array := lists[list.Operation], "/resources"
+	if list.response.IsArray() {
+		array = ""
+	}
+	wrongIndex := t.wrongIndex(array)
 	var all []Item
 	seen := map[string]bool{}
 	for _, page := range t.pages(list) {
@@ -83,13 +87,15 @@ func (t *teller) list() *event {
 	return nil
 }
 
-// wrongIndex returns the index of the item to which the finding points, or -1.
-func (t *teller) wrongIndex() int {
-	first, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(t.finding.Pointer, "/resources"), "/"), "/")
-	if index, err := strconv.Atoi(first); err == nil {
-		return index
+// wrongIndex returns the index of the element to which the finding points, of the array at a pointer, or -1.
+func (t *teller) wrongIndex(array string) int {
+	rest, below := strings.CutPrefix(t.finding.Pointer, array+"/")
+	first, _, _ := strings.Cut(rest, "/")
+	index, err := strconv.Atoi(first)
+	if !below || err != nil {
+		return -1
 	}
-	return -1
+	return index
 }
 
 // item returns an item with the details that help to recognize it.
@@ -163,9 +169,11 @@ func isExcluded(page *event, revision gjson.Result) bool {
 func (t *teller) expected(kind string, list *event) (ids []string) {
 	switch kind {
 	case "thread":
+		if list != t.shown || !list.response.IsArray() || t.finding.Pointer != "" || list.Operation != "list-threads" {
+			return nil
+		}
 		for _, e := range t.events {
-			if e.Operation == "create-thread" && e.created != "" && e.caller == list.caller &&
-				e.Scenario == list.Scenario && t.finding.Pointer == "" && list.Operation == "list-threads" {
+			if e.Operation == "create-thread" && e.caller == list.caller && e.Scenario == list.Scenario && !t.isDeleted(e.created) {
 				ids = append(ids, e.created)
 			}
 		}
@@ -181,6 +189,13 @@ func (t *teller) expected(kind string, list *event) (ids []string) {
 		slices.SortFunc(ids, func(a, b string) int { return t.objects[b].number - t.objects[a].number })
 	}
 	return ids
+}
+
+// isDeleted reports whether a request of the story deletes an object, or there is none.
+func (t *teller) isDeleted(id string) bool {
+	return id == "" || slices.ContainsFunc(t.events, func(e *event) bool {
+		return e.Method == "DELETE" && strings.Contains(e.path, id)
+	})
 }
 
 // hasAllPages reports whether the pages begin with offset 0, end with one that is not full, and have no filter.
@@ -214,7 +229,8 @@ func (t *teller) creators() map[string]string {
 // foreign returns the note for a thread that another user than the caller created, or "".
 func (t *teller) foreign(id string) string {
 	creator := t.creators()[id]
-	if userName(creator) == "" || creator == t.shown.caller {
+	isUser := userName(creator) != "" && userName(t.shown.caller) != "" // others may see the threads of all users
+	if !isUser || creator == t.shown.caller {
 		return ""
 	}
 	return "of another user"

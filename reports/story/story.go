@@ -17,9 +17,9 @@ import (
 // Story is the story of one finding. All texts are on one line and passed through [safe.Line].
 type Story struct {
 	Steps    []Step
-	Users    []User    // users whose names are in the steps, or nil if all requests have the same credentials
-	Messages []Message // of the wrong response, if it contains the messages of a thread
-	Items    []Item    // of the wrong response, if it is a list; otherwise nil
+	Users    []User    // users whose names are in the steps; empty if there is only one
+	Messages []Message // of the wrong response; empty unless it contains the messages of a thread
+	Items    []Item    // of the wrong response or, after a write, of the next list; empty if there is no list
 	Field    *Field    // the wrong value, or nil if the finding is not about one value
 	More     int       // number of messages or items that are omitted
 }

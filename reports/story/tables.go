@@ -3,7 +3,6 @@ package story
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -82,11 +81,8 @@ func (t *teller) messages() []Message {
 	if !messages.IsArray() {
 		return nil
 	}
-	rest, isAbout := strings.CutPrefix(t.finding.Pointer, place)
-	wrongIndex, err := strconv.Atoi(strings.Split(rest+"/", "/")[min(1, strings.Count(rest, "/"))])
-	if err != nil {
-		wrongIndex = -1
-	}
+	isAbout := strings.HasPrefix(t.finding.Pointer, place)
+	wrongIndex := t.wrongIndex(place)
 	runs := t.runsOf(e.ids["thread"])
 	var all []Message
 	var of []int // index of the run of each message, -1: none
