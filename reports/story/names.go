@@ -161,8 +161,8 @@ func (t *teller) users() (all []User) {
 
 // by returns the words about the sender of a request: " as Bob", " without credentials", or "" if all users are the same.
 func (t *teller) by(e *event) string {
-	text := " with the credentials " + e.caller
-	switch name := userName(e.caller); {
+	name, text := userName(e.caller), " with the credentials "+e.caller
+	switch {
 	case name != "" && len(t.users()) == 0, e.caller == "credentials":
 		text = ""
 	case name != "":

@@ -84,46 +84,47 @@ var kind = regexp.MustCompile(`\{\w+\}`)
 // step returns the step for a group.
 func (t *teller) step(number int, g group) Step {
 	e := g.last()
-	request := e.Method + " " + t.short(e.path)
-	s := Step{
-		Number: number, Exchange: e.ID, Request: safe.Ellipsis(request, maxText),
+	request := safe.Ellipsis(e.Method+" "+t.short(e.path), maxText)
+	return Step{
+		Number: number, Exchange: e.ID, Text: safe.Ellipsis(t.sentence(g), maxText), Request: request + t.creates(g),
 		Status: e.Status, Wrong: e == t.shown, Repeat: len(g),
 	}
-	row, known := sentences[e.Operation]
-	isPoll := e.Method == "GET" && !slices.ContainsFunc(g, func(other *event) bool { return !other.isSame(e) })
-	switch {
-	case !known:
-		s.Text = safe.Ellipsis("Send "+request+t.by(e), maxText)
-		return s
-	case len(g) > 1 && !isPoll:
-		many := cmp.Or(row.many, row.text+" %d times")
-		s.Text = fmt.Sprintf(kind.ReplaceAllString(many, "an object"), len(g)) + t.by(e) + t.sharedDetails(row, g)
-		first, last := t.objects[key(g[0].created)], t.objects[key(e.created)]
-		if first != nil && last != nil && first != last {
-			s.Request += " → " + t.name(first.kind, g[0].created) + " to " + t.name(last.kind, e.created)
-		}
-		return s
-	}
-	name := func(kind string) string { return t.objectName(e, strings.Trim(kind, "{}")) }
-	switch replaced := t.replacedBy(e); {
-	case e.Operation == "get-revision" && e.part == reports.SetUp && e != t.shown && settled(statusOf(e)):
-		s.Text = "Wait until " + name("revision") + " is " + statusOf(e)
-	case len(replaced) > 0:
-		s.Text = "Replace " + and(replaced) + ": start " + name("run") + t.by(e) + runDetails(t, e)
-	default:
-		s.Text = kind.ReplaceAllStringFunc(row.text, name) + t.by(e)
-		if row.details != nil {
-			s.Text += row.details(t, e)
-		}
-	}
-	s.Text = safe.Ellipsis(s.Text, maxText)
-	if o := t.objects[key(e.created)]; o != nil {
-		s.Request += " → " + strings.TrimPrefix(t.name(o.kind, e.created), "the ") + " " + t.short(e.created)
-	}
-	return s
 }
 
-// sharedDetails returns the details of a step with several requests, or "" if they differ.
+// creates returns what the requests of a group have created: " → run A …9e7b", " → run A to run E", or "".
+func (t *teller) creates(g group) string {
+	first, last := t.objects[key(g[0].created)], t.objects[key(g.last().created)]
+	switch {
+	case first == nil || last == nil || len(g) > 1 && first == last:
+		return ""
+	case len(g) > 1:
+		return " → " + t.name(first.kind, g[0].created) + " to " + t.name(last.kind, g.last().created)
+	}
+	return " → " + strings.TrimPrefix(t.name(last.kind, g[0].created), "the ") + " " + t.short(g[0].created)
+}
+
+// sentence returns the text for a group.
+func (t *teller) sentence(g group) string {
+	e := g.last()
+	row, known := sentences[e.Operation]
+	isPoll := e.Method == "GET" && !slices.ContainsFunc(g, func(other *event) bool { return !other.isSame(e) })
+	name := func(kind string) string { return t.objectName(e, strings.Trim(kind, "{}")) }
+	replaced := t.replacedBy(e)
+	switch {
+	case !known:
+		return "Send " + e.Method + " " + t.short(e.path) + t.by(e)
+	case len(g) > 1 && !isPoll:
+		many := cmp.Or(row.many, row.text+" %d times")
+		return fmt.Sprintf(kind.ReplaceAllString(many, "an object"), len(g)) + t.by(e) + t.sharedDetails(row, g)
+	case e.Operation == "get-revision" && e.part == reports.SetUp && e != t.shown && settled(statusOf(e)):
+		return "Wait until " + name("revision") + " is " + statusOf(e)
+	case len(replaced) > 0:
+		return "Replace " + and(replaced) + ": start " + name("run") + t.by(e) + runDetails(t, e)
+	}
+	return kind.ReplaceAllStringFunc(row.text, name) + t.by(e) + t.sharedDetails(row, group{e})
+}
+
+// sharedDetails returns the details of the requests of a group, or "" if they differ.
 func (t *teller) sharedDetails(row sentence, g group) string {
 	if row.details == nil {
 		return ""
@@ -198,18 +199,13 @@ func runDetails(t *teller, e *event) string {
 	if strategy := e.request.Get("multitask_strategy"); strategy.Exists() {
 		text = " with multitask_strategy " + strings.Trim(safe.CutJSON(strategy.Raw, 30), `"`)
 	}
-	var total int
-	for _, input := range inputsOf(e) {
-		if match := hold.FindStringSubmatch(input); match != nil {
-			ms, _ := strconv.Atoi(match[1]) // at most 7 digits
-			total += ms
-		}
-	}
-	if total > 0 {
-		text += ", which takes " + reports.Duration(int64(total))
+	if match := hold.FindStringSubmatch(inputOf(e)); match != nil {
+		ms, _ := strconv.ParseInt(match[1], 10, 64) // at most 7 digits
+		text += ", which takes " + reports.Duration(ms)
 	}
 	input := e.request.Get("input")
-	switch isWrong := e == t.shown && !e.isOK(); {
+	isWrong := e == t.shown && !e.isOK()
+	switch {
 	case !input.Exists() && isWrong:
 		text += " with the body " + safe.CutJSON(e.Request.Body, 80)
 	case input.Exists() && (isWrong || !input.IsObject()):
@@ -258,7 +254,8 @@ func latest(t *teller, e *event) string {
 // source returns the source of a deployment: " from git_host, repo_ref main".
 func source(_ *teller, e *event) string {
 	request := e.request
-	switch from := request.Get("source"); {
+	from := request.Get("source")
+	switch {
 	case e.part == reports.SetUp:
 	case !request.IsObject():
 		return body(nil, e)

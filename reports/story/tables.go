@@ -27,10 +27,9 @@ func (t *teller) runsOf(thread string) []*run {
 		if key(e.ids["thread"]) != key(thread) {
 			continue
 		}
-		input := strings.Join(inputsOf(e), "\n")
 		switch {
 		case e.Operation == "create-run" && e.Status >= 400:
-			runs = append(runs, &run{event: e, input: input, refused: true})
+			runs = append(runs, &run{event: e, input: inputOf(e), refused: true})
 		case e.Operation == "create-run" && e.isOK():
 			if e.request.Get("multitask_strategy").String() == "rollback" {
 				for _, earlier := range runs {
@@ -39,7 +38,7 @@ func (t *teller) runsOf(thread string) []*run {
 					}
 				}
 			}
-			runs = append(runs, &run{event: e, input: input})
+			runs = append(runs, &run{event: e, input: inputOf(e)})
 		case e.isOK():
 			isEnd := e.Operation == "join-run" || e.Operation == "get-run" && statusOf(e) == "success"
 			for _, r := range runs {
@@ -52,12 +51,13 @@ func (t *teller) runsOf(thread string) []*run {
 	return runs
 }
 
-// inputsOf returns the texts of the messages that a request sends.
-func inputsOf(e *event) (texts []string) {
+// inputOf returns the texts of the messages that a request sends, one on each line.
+func inputOf(e *event) string {
+	var texts []string
 	for _, message := range e.request.Get("input.messages").Array() {
 		texts = append(texts, message.Get("content").String())
 	}
-	return texts
+	return strings.Join(texts, "\n")
 }
 
 // replacedBy returns the names of the runs that the run of an event replaces.
@@ -145,24 +145,39 @@ func runOf(runs []*run, content, kind string, before int) int {
 	return found
 }
 
+// sentInput is the input of a run that a request of the test run has sent to a thread.
+type sentInput struct{ text, thread string }
+
 // otherRun returns a name and a note for the run of a message that no run of the story has sent: requests to the same thread
 // that had no part in the finding may have started runs. Both are empty if no request of the test run has sent the message.
 func (t *teller) otherRun(content, thread string) (name, note string) {
+	if t.inputs == nil {
+		t.inputs = t.allInputs()
+	}
+	for _, input := range t.inputs {
+		switch {
+		case !strings.Contains(content, input.text):
+		case input.thread == key(thread):
+			return "another run", ""
+		default:
+			return "another run", "of another thread"
+		}
+	}
+	return "", ""
+}
+
+func (t *teller) allInputs() []sentInput {
+	all := []sentInput{}
 	for _, x := range t.result.Exchanges {
 		if x.Operation != "create-run" {
 			continue
 		}
 		e := &event{Exchange: x, request: parse(x.Request.Body)}
-		input := strings.Join(inputsOf(e), "\n")
-		if input == "" || !strings.Contains(content, input) {
-			continue
+		if text := inputOf(e); text != "" {
+			all = append(all, sentInput{text, key(idsIn(t.pathOf(x.URL))["thread"])})
 		}
-		if key(idsIn(t.pathOf(x.URL))["thread"]) != key(thread) {
-			return "another run", "of another thread"
-		}
-		return "another run", ""
 	}
-	return "", ""
+	return all
 }
 
 // missing returns the type of the message that a state lacks of a completed run, or "". A run has its input and at least

@@ -12,16 +12,16 @@ import (
 
 // teller has the exchanges of a finding and the names of the objects in them.
 type teller struct {
-	result  *reports.Result
-	finding *reports.Finding
-	events  []*event // in the order in which they were sent
-	shown   *event   // the one that shows the violation, or nil
-	objects map[string]*object
-	count   map[string]int // number of objects by kind
-	callers map[string]bool
-	// creatorOf is filled by creators.
-	creatorOf map[string]string
-	digits    int // of short ids
+	result    *reports.Result
+	finding   *reports.Finding
+	events    []*event // in the order in which they were sent
+	shown     *event   // the one that shows the violation, or nil
+	objects   map[string]*object
+	count     map[string]int // number of objects by kind
+	callers   map[string]bool
+	creatorOf map[string]string // filled by creators
+	inputs    []sentInput       // filled by otherRun
+	digits    int               // of short ids
 }
 
 // event is an exchange with the objects that it is about.
