@@ -16,6 +16,7 @@ step() {
 poll() {
   local n=$1 status=$2 sentence=$3 end=$((SECONDS + $4)) is
   shift 4
+  [ ! -s "$dir/unlike" ] || end=$((SECONDS + 2)) # the verdict is known to be "could not tell"
   while
     request "$n" "$@"
     is=$status
@@ -45,10 +46,24 @@ request() {
   local file=$dir/$1 code=0
   shift
   printf '%q ' "$@" >"$file.sent"
+  date +%s >"$file.at"
   rm -f "$file.head" "$file.body"
   "$@" -sS -g --path-as-is -D "$file.head" -o "$file.body" -w '%{http_code}' >"$file.status" || code=$?
   echo "$code" >"$file.code"
   touch "$file.head" "$file.body"
+}
+
+# in_time N SECONDS: notes if the run that step N started may have ended
+in_time() {
+  [ $(($(date +%s) - $(cat "$dir/$1.at"))) -lt $(($2 - 1)) ] || {
+    echo "too slow: the run of step $1 may have ended"
+    echo "$1" >>"$dir/unlike"
+  }
+}
+
+# until_end N SECONDS: waits until the run that step N started has ended
+until_end() {
+  while [ $(($(date +%s) - $(cat "$dir/$1.at"))) -le "$2" ]; do sleep 0.2; done
 }
 
 # report N STATUS SENTENCE: prints a step, and notes whether its status has another class than the given one
@@ -129,7 +144,7 @@ decide() {
   fi
   show "$1"
   if [ -s "$dir/unlike" ]; then
-    end 3 "could not tell: the responses differ from those of the test run before the last step, first in step $(head -n 1 "$dir/unlike")"
+    end 3 "could not tell: the script does not go like the test run, first in step $(head -n 1 "$dir/unlike")"
   elif [ "$is" = 1 ]; then
     end 1 "expected $expected, got $got: still failing"
   elif [ "$is" = 2 ]; then

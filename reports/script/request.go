@@ -59,7 +59,7 @@ func (s *script) request(x *step) (string, error) {
 
 // withVariables returns a text in single quotes with variables in place of ids.
 func (s *script) withVariables(x *step, quoted string) string {
-	replaced := token.ReplaceAllStringFunc(quoted, func(text string) string { return s.replaceID(x, text) })
+	replaced := token.ReplaceAllStringFunc(longer(quoted), func(text string) string { return s.replaceID(x, text) })
 	if replaced == quoted {
 		return quoted
 	}

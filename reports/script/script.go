@@ -139,6 +139,7 @@ func (s *script) writeStep(i int, each *step) error {
 		s.take(s.check)
 		s.writeCheck()
 	}
+	s.writeTiming(i)
 	sentence := safe.ShellWord(comment(s.sentence(each)))
 	switch {
 	case each.background:

@@ -241,7 +241,7 @@ func TestVerdict(t *testing.T) {
 			change: func(f *reports.Finding) { f.Judged, f.Seen = 2, 1 },
 			last:   "could not tell: as expected this time, but the test run saw the failure in only one of two attempts"},
 		"the set-up fails": {check: refused, create: "422 " + thread, state: "404 {}", code: 3,
-			last: "could not tell: the responses differ from those of the test run before the last step, first in step 1"},
+			last: "could not tell: the script does not go like the test run, first in step 1"},
 		"the set-up has no id": {check: refused, create: "{}", state: "404 {}", code: 3,
 			last: "could not tell: the response of step 1 has no thread_id, which the next request needs"},
 		"the text is still there":          {check: leak, create: thread, state: "agentconform-RUN-word-1. new t-2", code: 1},
@@ -308,12 +308,25 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// TestHold checks that a request for which a run must be in progress is sent before its end, and a later one after it.
+func TestHold(t *testing.T) {
+	start := exchange("POST", "/threads/t/runs", `{"input":"wait=300 word"}`, 200, `{}`)
+	start.Operation, start.AtMS, start.MS = "create-run", 10, 5
+	early, late := exchange("GET", "/early", "", 200, "{}"), exchange("GET", "/late", "", 200, "{}")
+	early.AtMS, late.AtMS = 200, 400
+	r, f := chainOf("http://target.example", start, early, late)
+	var b strings.Builder
+	require.NoError(t, script.Write(&b, r, f))
+	assert.Contains(t, b.String(), `"wait=5000 word"`)
+	assert.Regexp(t, `(?s)step 1 .*\n  in_time 1 5\n  poll 2 .*\n  until_end 1 5\n  poll 3 `, b.String())
+}
+
 // inert matches text that a shell does not interpret: texts in quotes, and comments outside of them.
 var inert = regexp.MustCompile(`(?m)'[^']*'|\\'|^#.*$`)
 
 // harmless matches the remaining lines: words of this package, names of variables, and numbers.
 var harmless = regexp.MustCompile(`^ *(` + strings.Join([]string{
-	`need AGENTCONFORM_[A-Z0-9_]+`, `wait( "\$sent\d+")?`, `take \w+ \d+ \w+ \d+`, `sent\d+=\$!`, `(compare|decide) \d+ *`,
+	`need AGENTCONFORM_[A-Z0-9_]+`, `wait( "\$sent\d+")?`, `take \w+ \d+ \w+ \d+`, `sent\d+=\$!`, `(in_time|until_end) \d+ \d+`, `(compare|decide) \d+ *`,
 	`statuses= contains=("\$\w+")* lacks=("\$\w+")* silent= # what the next response must be like`,
 	`((like= )?(new= )?poll \d+ \d+  \d+|step \d+ (\d+|-) |watch \d+  \d+ ) *curl --max-time \d+( -X [A-Z]+| -H| --data-raw| --path-as-is|"\$\w+"|` +
 		`"\$\{AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}"|"\$\(json "\$\{?AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}?"\)"| )*( &)?`,

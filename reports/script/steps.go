@@ -19,6 +19,7 @@ type step struct {
 	gives, uses      []*id
 	background       bool           // it is sent in the background
 	waits            bool           // the script did not wait for it yet
+	over             bool           // the script has waited for the end of the run that the step started
 	check            *reports.Check // only in the step of the check, which is not sent
 }
 
