@@ -158,11 +158,21 @@ func (r *Run) Flags(names ...string) (words string) {
 	return words
 }
 
+// findingID matches the ID of a finding, in contrast to that of a requirement.
+var findingID = regexp.MustCompile(`^[0-9a-f]+$`)
+
 // ReplayCommand returns the command that judges a finding, or all findings of a requirement, again, with the target flags
-// of the test run.
+// of the test run. A test run within go test has commands for requirements only, because these are its sub-tests.
 func (r *Run) ReplayCommand(id string) string {
-	if id == "" {
+	if id == "" || r.GoTest != "" && findingID.MatchString(id) {
 		return ""
+	}
+	if r.GoTest != "" {
+		pattern := ""
+		for name := range strings.SplitSeq(r.GoTest+"/"+id, "/") {
+			pattern += "/^" + regexp.QuoteMeta(name) + "$"
+		}
+		return "go test -run " + ShellWord(pattern[1:])
 	}
 	flags := r.Flags("--target", "--agent-target", "--config")
 	if flags == "" && !r.usesDefaultConfig() {

@@ -177,4 +177,7 @@ func TestReplayCommand(t *testing.T) {
 	}
 	assert.Equal(t, "agentconform replay '$(reboot)' --config FILE",
 		(&reports.Run{}).ReplayCommand("$(reboot)"))
+	within := &reports.Run{GoTest: "TestBoth/first"}
+	assert.Equal(t, "go test -run '^TestBoth$/^first$/^CP-LIST-3$'", within.ReplayCommand("CP-LIST-3"))
+	assert.Empty(t, within.ReplayCommand("3f2a91c04b7d"), "a finding is not a sub-test")
 }

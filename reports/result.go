@@ -90,6 +90,7 @@ type Run struct {
 	RemovalMS int64    `json:"removal_ms,omitempty"`
 	Command   string   `json:"command"`             // command line, quoted for a shell
 	Arguments []string `json:"arguments,omitempty"` // arguments of the program, without its name
+	GoTest    string   `json:"go_test,omitempty"`   // name of the Go test whose sub-tests are the requirements, if it is one
 	Strict    bool     `json:"strict,omitempty"`    // fail_on names SHOULD
 	// FailOn is "should" or a tag expression, or several joined by " or ": requirements that match count as MUST.
 	FailOn   string `json:"fail_on,omitempty"`

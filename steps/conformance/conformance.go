@@ -19,7 +19,6 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -58,24 +57,24 @@ type Target struct {
 // or that need a key of the configuration, are skipped as well. If all requirements are selected, t also fails if
 // agentconform run would not exit with 0, as for a server that refuses everything.
 //
-// The sub-tests are parallel: they run after the test function that called Test has returned. Close a server, or a
-// database behind it, with t.Cleanup and not with defer. The test run ends before the deadline of the test, in time to
-// remove what it created.
+// Test returns when the test run has ended, so that a server may be closed with defer. Sub-tests report in the order of
+// the catalogue, a blocked one after its cause. The test run ends before the deadline of the test, in time to remove what
+// it created.
 func Test(t *testing.T, target Target) {
 	t.Helper()
 	r := &run{Target: target, t: t}
 	if err := r.prepare(); err != nil {
 		t.Fatal(safe.Terminal(err.Error()))
 	}
-	t.Cleanup(r.conclude)
-	for _, q := range r.options.Catalogue.Requirements {
-		t.Run(q.ID, func(t *testing.T) {
-			r.options.Select.Only = append(r.options.Select.Only, q.ID)
-			t.Parallel() // waits until all selected sub-tests have reached this line
-			r.once.Do(r.judge)
-			r.report(t, q.ID)
-		})
+	r.begin()
+	if len(r.subTests) > 0 {
+		r.judge()
 	}
+	for _, s := range r.inOrder() {
+		close(s.turn)
+		<-s.ended
+	}
+	r.conclude()
 }
 
 // run is the test run that the selected sub-tests share.
@@ -85,9 +84,68 @@ type run struct {
 	options steps.Options
 	known   *baseline.Baseline // nil: none
 
-	once   sync.Once
-	result *reports.Result // nil: nothing was judged
-	err    error
+	subTests []*subTest      // the selected ones, in the order of the catalogue
+	result   *reports.Result // nil: nothing was judged
+	err      error
+}
+
+// subTest is the sub-test of a requirement. All sub-tests begin before the test run, because only their begin shows which
+// are selected, and report after it, each in its turn.
+type subTest struct {
+	id                 string
+	begun, turn, ended chan struct{}
+}
+
+// begin begins a sub-test for each requirement. Those that -run does not select end at once.
+func (r *run) begin() {
+	for _, q := range r.options.Catalogue.Requirements {
+		s := &subTest{q.ID, make(chan struct{}), make(chan struct{}), make(chan struct{})}
+		go func() {
+			defer close(s.ended)
+			r.t.Run(s.id, func(t *testing.T) {
+				close(s.begun)
+				<-s.turn
+				r.report(t, s.id)
+			})
+		}()
+		select {
+		case <-s.begun:
+			r.subTests = append(r.subTests, s)
+			r.options.Select.Only = append(r.options.Select.Only, s.id)
+		case <-s.ended:
+		}
+	}
+}
+
+// inOrder returns the sub-tests in the order of the catalogue, but each after those that blocked or explain it.
+func (r *run) inOrder() []*subTest {
+	if r.result == nil {
+		return r.subTests
+	}
+	var all []*subTest
+	seen := map[string]bool{}
+	var visit func(id string)
+	visit = func(id string) {
+		i := slices.IndexFunc(r.subTests, func(s *subTest) bool { return s.id == id })
+		if i < 0 || seen[id] {
+			return
+		}
+		seen[id] = true
+		q := r.result.Requirement(id)
+		for _, cause := range q.ExplainedBy {
+			visit(cause)
+		}
+		for _, b := range q.BlockedBy {
+			if b.Kind == reports.ByRequirement {
+				visit(b.Name)
+			}
+		}
+		all = append(all, r.subTests[i])
+	}
+	for _, s := range r.subTests {
+		visit(s.id)
+	}
+	return all
 }
 
 // prepare reads all files and starts the handlers. It sends and writes nothing.
@@ -204,6 +262,7 @@ func (r *run) judge() {
 	if r.err != nil {
 		return
 	}
+	r.result.Run.GoTest = r.t.Name()
 	if r.known != nil {
 		baseline.Apply(r.result, r.known, time.Now())
 	}
@@ -235,17 +294,17 @@ func (r *run) report(t *testing.T, id string) {
 // text describes why a requirement has not passed: the findings if it failed, or else the reason, which names the key
 // to change.
 func (r *run) text(q *reports.Requirement) string {
+	again := "\nTry: " + r.result.Run.ReplayCommand(q.ID)
 	if q.Verdict == reports.Failed {
-		return console.Story(overview.Of(r.result), q, nil, console.Options{Out: r.Out})
+		return console.Story(overview.Of(r.result), q, nil, console.Options{Out: r.Out}) + again
 	}
 	text := fmt.Sprintf("%s: %s", q.Verdict, q.Reason)
 	judgesRecord := r.options.Catalogue.Find(q.ID).Scenarios[0].Terms.Record
 	if judgesRecord && q.Verdict == reports.Inconclusive && r.result.Filtered() {
 		text += "; this rule judges all responses of a test run: also select requirements that send requests"
 	}
-	isClosed := slices.ContainsFunc(q.BlockedBy, func(b reports.Blocker) bool { return b.Kind == reports.ByTarget })
-	if isClosed {
-		text += "; close a server of this process with t.Cleanup, because defer is too early"
+	if q.Verdict == reports.Blocked {
+		text += again
 	}
 	return text
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/reports"
 )
 
 func TestMistakesInTheTarget(t *testing.T) {
@@ -33,4 +35,21 @@ func TestMistakesInTheTarget(t *testing.T) {
 		}
 		require.ErrorContains(t, (&run{Target: target, t: t}).prepare(), want)
 	}
+}
+
+func TestOrderOfSubTests(t *testing.T) {
+	r := &run{result: &reports.Result{Requirements: []reports.Requirement{
+		{ID: "A-1"},
+		{ID: "A-2", BlockedBy: []reports.Blocker{{Kind: reports.ByRequirement, Name: "A-4"}, {Kind: reports.ByTarget, Name: "A-1"}}},
+		{ID: "A-3", ExplainedBy: []string{"A-2", "not selected"}},
+		{ID: "A-4", ExplainedBy: []string{"A-3"}}, // a cycle
+	}}}
+	for _, q := range r.result.Requirements {
+		r.subTests = append(r.subTests, &subTest{id: q.ID})
+	}
+	var got []string
+	for _, s := range r.inOrder() {
+		got = append(got, s.id)
+	}
+	require.Equal(t, []string{"A-1", "A-3", "A-4", "A-2"}, got)
 }

@@ -25,7 +25,7 @@ func TestBoth(t *testing.T) {
 	}
 }
 
-// TestClosed judges a server that is closed when the sub-tests begin.
+// TestClosed judges a server that is closed when the test returns.
 func TestClosed(t *testing.T) {
 	server := httptest.NewServer(api.New())
 	defer server.Close()
