@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 // Terms declare what a scenario needs and does at the target. They come from the tags of the feature, the rule, the
@@ -75,7 +77,10 @@ func (t *Terms) take(tag string) (known bool, err error) {
 	case name == "@creates" && n != nil && n[1] == "":
 		t.Deployments, _ = strconv.Atoi(n[2])
 		t.Revisions, _ = strconv.Atoi(n[3]) // 0 if missing
-	case slices.Contains([]string{"@needs", "@shares", "@reads", "@creates"}, name):
+	case name == "@shares":
+		return true, fmt.Errorf("tag %s: %sgive one of %s", tag, spelling.DidYouMean(spelling.Nearest(value, Shared)),
+			spelling.Either(Shared))
+	case slices.Contains([]string{"@needs", "@reads", "@creates"}, name):
 		return true, fmt.Errorf("tag %s: the value is missing, unknown or not allowed; see features.Terms", tag)
 	case valued:
 		return false, nil

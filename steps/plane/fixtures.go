@@ -138,7 +138,7 @@ var situationNames = [SituationDeployments]string{"events", "builds"}
 func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 	a := allowanceIn(ctx)
 	if a != nil && !slices.Contains(a.Shares, f.Shared) {
-		return nil, a.exceeded("uses " + f.Name + " without the tag @shares:" + f.Shared)
+		return nil, a.exceeded("uses " + f.Name + "; add the tag @shares:" + f.Shared + " to the scenario or its rule")
 	}
 	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func allowanceIn(ctx context.Context) *Allowance {
 	return a
 }
 
-func (a *Allowance) exceeded(how string) error { return outcome.SuiteError("%q %s", a.What, how) }
+func (a *Allowance) exceeded(how string) error { return outcome.SuiteError("%s: it %s", a.What, how) }
 
 // Cost is the largest number of deployments and revisions that something creates.
 type Cost struct {
@@ -94,7 +94,7 @@ type Cost struct {
 func (p *Plane) TakeDeployment(ctx context.Context) error {
 	a := allowanceIn(ctx)
 	if a != nil && int(a.deployments.Add(1)) > a.Deployments {
-		return a.exceeded("creates one deployment more than its tag @creates, or SharedCost, says")
+		return a.exceeded("creates one deployment more than its tag @creates, or SharedCost, allows")
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (p *Plane) TakeDeployment(ctx context.Context) error {
 func (p *Plane) TakeRevision(ctx context.Context, d *Deployment) error {
 	a := allowanceIn(ctx)
 	if a != nil && int(a.revisions.Add(1)) > a.Revisions {
-		return a.exceeded("creates one revision more than its tag @creates, or SharedCost, says")
+		return a.exceeded("creates one revision more than its tag @creates, or SharedCost, allows")
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,6 +17,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/spec/spelling"
 	"github.com/agentconform/agentconform/steps/agentserver"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
@@ -197,9 +198,10 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 	}
 	switch {
 	case status == godog.StepUndefined:
-		e.end(outcome.SuiteError("no definition matches %q", step.Text))
+		e.end(outcome.SuiteError("%s", undefined(e.run.Catalogue, e.scene.Scenario, e.scene.Scenario.Steps[e.step])))
 	case status == godog.StepAmbiguous:
-		e.end(outcome.SuiteError("several definitions match %q", step.Text))
+		s := e.scene.Scenario
+		e.end(outcome.SuiteError("features/%s:%d: several definitions match %q", s.URI, s.Steps[e.step].Line, step.Text))
 	case err != nil:
 		o := outcome.Judge(ctx, step.Type == messages.PickleStepType_CONTEXT, step.Text, err)
 		if e.run.cut && o.IsBy(reports.ByObservation) {
@@ -213,6 +215,25 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 		e.step++
 	}
 	return ctx, nil
+}
+
+// undefined describes a step without a definition, with its place and the most similar step of the same feature file,
+// whose definitions are the ones that match.
+func undefined(c *features.Catalogue, s *features.Scenario, step features.Step) string {
+	var known []string
+	for _, other := range c.Scenarios() {
+		for _, k := range other.Steps {
+			if other.URI == s.URI && k.Text != step.Text {
+				known = append(known, k.Text)
+			}
+		}
+	}
+	text := fmt.Sprintf("features/%s:%d: no definition matches %q", s.URI, step.Line, step.Text)
+	near := spelling.Within(len(step.Text)/3, step.Text, known)
+	if near != "" {
+		text += fmt.Sprintf("; did you mean %q?", near)
+	}
+	return text
 }
 
 // isLeak reports whether a failure of a requirement about isolation or security is a leak, which a repeated request

@@ -98,6 +98,15 @@ func TestBinding(t *testing.T) {
 	}
 }
 
+func TestUndefinedStep(t *testing.T) {
+	c, err := features.Load()
+	require.NoError(t, err)
+	s := c.Find("CP-LIST-3").Scenarios[0]
+	step := features.Step{Text: "the request is refused with 422 and an eror naming \"limit\"", Line: 7}
+	assert.Equal(t, `features/control_plane/list.feature:7: no definition matches "the request is refused with 422 and an eror naming `+
+		`\"limit\""; did you mean "the request is refused with 422 and an error that names \"limit\""?`, undefined(c, s, step))
+}
+
 // defined has the kind of each definition that a feature registers, by its expression.
 type defined map[string]string
 
@@ -135,7 +144,9 @@ func TestEverySentenceHasOneDefinition(t *testing.T) {
 					isUsed[expression] = true
 				}
 			}
-			assert.Equal(t, []string{kind}, kinds, "%s: %s", s.Key(), step.Text)
+			if assert.NotEmpty(t, kinds, undefined(catalogue, s, step)) {
+				assert.Equal(t, []string{kind}, kinds, "features/%s:%d: %s", s.URI, step.Line, step.Text)
+			}
 		}
 	}
 	for uri, all := range byFeature {
