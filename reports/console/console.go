@@ -125,9 +125,6 @@ func (p *printer) problem(problem overview.Problem) {
 	if f := problem.First(); f != nil {
 		p.field("Hint", f.Hint)
 		p.verbatim("Try", p.Result.Run.ReplayCommand(problem.Problem.Requirement), "")
-		if p.opts.Out != "" {
-			p.verbatim("Script", script.Command(p.Result, f, p.opts.Out), "")
-		}
 	}
 	p.line("")
 }
@@ -246,6 +243,9 @@ func (p *printer) closing() {
 	row("Suite", r.Suite.String())
 	if p.opts.Out != "" { // copied by users, so it is not wrapped, and neither is the next command
 		p.line("  %-9s  %s/index.html", "Report", safe.Line(p.opts.Out))
+		if len(r.Findings) > 0 {
+			p.line("  %-9s  %s/scripts, with curl only", "Scripts", safe.Line(p.opts.Out))
+		}
 	}
 	if label, text := p.NextStep(); text != "" {
 		p.line("  %-9s  %s", label, safe.Line(text))
