@@ -92,12 +92,13 @@ func (b *browser) size(width, height int64, scheme string) {
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 }
 
-// open loads a file and waits until it is loaded.
+// open loads a file and waits until it is loaded and its script, if any, has read the exchanges.
 func (b *browser) open(path, hash string) {
 	b.t.Helper()
 	absolute, err := filepath.Abs(path)
 	require.NoError(b.t, err)
 	require.NoError(b.t, chromedp.Do(b.ctx, chromedp.Navigate("about:blank"), chromedp.Navigate("file://"+absolute+hash)))
+	b.eval("typeof ready === 'undefined' ? 0 : ready.then(() => 0)")
 }
 
 // eval runs an expression in the page and returns its value as text.

@@ -22,21 +22,29 @@ var templates embed.FS
 var (
 	//go:embed assets/page.css
 	style string
+	//go:embed assets/exchanges.js
+	exchangesScript string
 	//go:embed assets/page.js
-	script string
+	pageScript string
+
+	script = exchangesScript + pageScript
 )
 
 // Write writes r as one page that needs no network and no other file, and that can be read without scripts. Its scripts
 // add filters, keys and the evidence of all exchanges, which is in the page as data. Its content security policy forbids
 // all other scripts. The page links to the other formats in the same folder. Errors are those of w.
 func Write(w io.Writer, r *reports.Result) error {
-	return parsed().Execute(w, pageOf(r))
+	p, err := pageOf(r)
+	if err != nil {
+		return err
+	}
+	return parsed().Execute(w, p)
 }
 
 // parsed returns the templates. It reads them once.
 var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
-		"beyond": func(n, limit int) int { return max(n-limit, 0) }, "byKind": overview.CountByKind,
+		"count": reports.Count, "word": overview.Word,
 		"duration": reports.Duration, "ellipsis": safe.Ellipsis, "join": strings.Join, "known": (*reports.Known).String,
 		"long": isLong, "levels": func() []reports.Level { return reports.Levels }, "rule": reports.RuleURL,
 		"seen": (*reports.Finding).SeenText, "slug": func(c overview.Class) string { return reports.Slug(string(c)) }, "shortID": shortID, "where": reports.SectionText,
@@ -58,8 +66,7 @@ type page struct {
 	Parts    []*part
 	Coverage *coverageView // nil if there are no operations
 	Chart    *chart        // nil if no status was polled
-	Rows     []exchangeRow
-	Shown    []shownExchange
+	Records  template.HTML // all exchanges, compressed; empty if there are none
 
 	recorded *reports.Result // the result with its exchanges, not scrubbed
 }
@@ -72,7 +79,7 @@ func scrubbed[T any](v T, limit int) T {
 	return safe.Copy(v, func(text string) string { return safe.Visible(safe.Cut(text, limit)) })
 }
 
-func pageOf(recorded *reports.Result) *page {
+func pageOf(recorded *reports.Result) (*page, error) {
 	shallow := *recorded
 	shallow.Exchanges = nil
 	r := scrubbed(&shallow, maxText)
@@ -85,11 +92,18 @@ func pageOf(recorded *reports.Result) *page {
 			p.Verdicts = append(p.Verdicts, v)
 		}
 	}
-	p.Rows, p.Shown = p.exchanges()
 	p.Parts = p.parts()
 	p.Chart = chartOf(r)
-	return p
+	if len(recorded.Exchanges) == 0 {
+		return p, nil
+	}
+	var err error
+	p.Records, err = packed(p.records())
+	return p, err
 }
+
+// Exchanges returns the number of exchanges.
+func (p *page) Exchanges() int { return len(p.recorded.Exchanges) }
 
 // Title returns the title of the page.
 func (p *page) Title() string { return p.Display().String() + " – " + p.Subject() }

@@ -144,7 +144,7 @@ type finding struct {
 type chainLink struct {
 	Part     reports.Part
 	Skipped  int // number of exchanges before it that are not shown
-	Row      exchangeRow
+	Line     line
 	Evidence *evidence
 }
 
@@ -177,7 +177,7 @@ func (p *page) chain(f *reports.Finding) (chain []chainLink) {
 		if err != nil {
 			continue
 		}
-		link := chainLink{Part: l.Part, Skipped: skipped, Row: p.Rows[x.ID-1]}
+		link := chainLink{Part: l.Part, Skipped: skipped, Line: p.line(x)}
 		skipped = 0
 		if l.Exchange == f.Exchange {
 			link.Evidence = evidenceOf(x, f.Pointer)

@@ -1,0 +1,254 @@
+"use strict";
+// The exchanges of the page: unpacked, shown where they are opened, and in a list with filters. Findings can be read
+// without scripts. All texts are added as text, never as markup.
+const root = document.documentElement;
+root.classList.add("scripted");
+const one = (selector, from = document) => from.querySelector(selector);
+const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+const make = (tag, className, text) => {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== undefined) element.textContent = text;
+  return element;
+};
+
+// records are all exchanges in the order of their ids. They are empty until unpacked, which is resolved as soon as they are
+// read, also if the browser cannot do it.
+let records = [];
+const unpack = async () => {
+  const packed = one("#records");
+  if (!packed) return;
+  const bytes = Uint8Array.from(atob(packed.textContent), (c) => c.charCodeAt(0));
+  records = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+};
+const unpacked = unpack().catch(() => {});
+
+// indented returns JSON with a line for each value. It does not change numbers and escapes, and accepts cut text.
+const TOKEN = /("(?:\\.|[^"\\])*"?)(\s*:)?|[{}[\],]|[^\s"{}[\],]+/g;
+const indented = (text) => {
+  let out = "", depth = 0, last = "";
+  for (const [token, string, colon] of text.matchAll(TOKEN)) {
+    const closes = token === "}" || token === "]", opened = last === "{" || last === "[";
+    if (closes) depth = Math.max(depth - 1, 0);
+    if (last === "," || closes !== opened) out += "\n" + "  ".repeat(Math.min(depth, 60));
+    out += colon ? string + ": " : token;
+    if (token === "{" || token === "[") depth++;
+    last = token;
+  }
+  return out;
+};
+// color puts the strings, keys and numbers of JSON into elements.
+const color = (text) => {
+  const out = document.createDocumentFragment();
+  for (const [token, string, colon, other] of text.matchAll(/("(?:\\.|[^"\\])*"?)(:)?|([^\s"{}[\],]+)|[\s{}[\],]+/g)) {
+    if (string !== undefined) out.append(make("span", colon ? "k" : "s", string), colon || "");
+    else out.append(other ? make("span", "n", other) : token);
+  }
+  return out;
+};
+const paint = (pre, text) => {
+  if (!/^\s*[[{]/.test(text)) pre.textContent = text;
+  else pre.append(color(indented(text)));
+};
+for (const pre of all("pre.json")) {
+  if (!/^\s*[[{"}\]\d]/.test(pre.textContent)) continue;
+  for (const node of [...pre.childNodes]) {
+    const text = node.textContent;
+    if (node.nodeType === Node.TEXT_NODE) node.replaceWith(color(text));
+    else node.replaceChildren(color(text));
+  }
+}
+
+// Only a box that scrolls must be reachable by the keyboard.
+const scrolls = (pre) => {
+  if (pre.textContent.length <= 3000 && pre.textContent.split("\n").length <= 25) return;
+  pre.classList.add("long");
+  pre.tabIndex = 0;
+};
+
+const side = (title, message) => {
+  const section = make("div");
+  section.append(make("p", "cap", title));
+  if (message.h) {
+    const headers = make("details", "headers");
+    headers.append(make("summary", "", `headers (${message.h.length})`));
+    const table = make("table");
+    for (const [name, value] of message.h) {
+      const row = table.insertRow();
+      const th = make("th", "", name);
+      th.scope = "row";
+      row.append(th, make("td", "", value));
+    }
+    headers.append(table);
+    section.append(headers);
+  }
+  if (message.b) {
+    const pre = make("pre", "json");
+    paint(pre, message.b);
+    scrolls(pre);
+    section.append(pre);
+  }
+  const note = message.n || (message.b || title === "Request" ? "" : "no body");
+  if (note) section.append(make("p", "cut", note));
+  return section;
+};
+
+// show adds the evidence of an exchange to an element, once.
+const show = async (details) => {
+  if (details.dataset.shown) return;
+  details.dataset.shown = "yes";
+  if (!records.length) await unpacked;
+  const id = Number(details.dataset.x), x = records[id - 1];
+  if (!x) {
+    details.append(make("p", "cut", `This browser cannot read the exchanges in the page: see exchange ${id} in result.har or result.json.`));
+    return;
+  }
+  const box = make("div", "exchange"), line = make("p", "line");
+  line.append(make("code", "", x.u), " ", make("span", "ms", `at ${x.t} ms`));
+  box.append(line);
+  if (x.e) box.append(make("p", "reason", "no response: " + x.e));
+  if (x.w) box.append(make("p", "reason", x.w));
+  if (x.p) {
+    const violations = make("ul", "violations");
+    for (const p of x.p) violations.append(make("li", "", p));
+    box.append(violations);
+  }
+  const sides = make("div", x.q.b ? "sides" : "sides lone");
+  sides.append(side("Request", x.q), side("Response", x.r));
+  box.append(sides);
+  if (x.c) {
+    const curl = make("div", "curl"), pre = make("pre", "", x.c), button = make("button", "copy", "copy");
+    button.type = "button";
+    scrolls(pre);
+    curl.append(pre, button);
+    box.append(curl);
+  }
+  details.append(box);
+};
+document.addEventListener("toggle", (event) => {
+  const details = event.target;
+  if (details.open && details.dataset.x) show(details);
+}, true);
+
+// ---- copying curl lines
+const copy = async (button) => {
+  const pre = one("pre", button.parentElement);
+  try {
+    await navigator.clipboard.writeText(pre.textContent);
+  } catch {
+    const range = document.createRange();
+    range.selectNodeContents(pre);
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    document.execCommand("copy");
+  }
+  button.textContent = "copied";
+  setTimeout(() => { button.textContent = "copy"; }, 1500);
+};
+document.addEventListener("click", (event) => {
+  if (event.target.matches(".copy")) copy(event.target);
+});
+
+// ---- list of exchanges: only a window of the matching exchanges is in the document
+const WINDOW = 100;
+const xs = one("#x-list") && {
+  list: one("#x-list"), search: one("#x-search"), status: one("#x-status"), method: one("#x-method"), operation: one("#x-operation"),
+  violations: one("#x-violations"), matching: [], from: 0, to: 0,
+};
+const xFields = ["search", "status", "method", "operation"];
+
+const textOf = (row) => row.text || (row.text = ["#" + row.i, row.m, row.a, row.s || "no response", row.b, row.o || "", ...(row.p || [])].join(" ").toLowerCase());
+const statusClass = (status) => (status ? Math.floor(status / 100) + "xx" : "none");
+const matcher = (f) => {
+  const words = f.search.toLowerCase().split(/\s+/).filter(Boolean);
+  return (row) => (!f.status || f.status === String(row.s) || f.status === statusClass(row.s))
+    && (!f.method || f.method === row.m) && (!f.operation || f.operation === row.o)
+    && (!f.violations || row.p) && words.every((w) => textOf(row).includes(w));
+};
+
+const xElement = (row) => {
+  const details = make("details", "x"), summary = make("summary");
+  details.id = "x" + row.i;
+  details.dataset.x = row.i;
+  summary.append(make("span", "num", "#" + row.i), make("span", "method", row.m), make("span", "path", row.a),
+    make("span", `status s${Math.floor(row.s / 100)}${row.p ? " odd" : ""}`, row.s || "no response"), make("span", "ms", row.d.toFixed(1) + " ms"),
+    make("span", "by", row.b + (row.p ? ` · ${row.p.length} contract violation${row.p.length > 1 ? "s" : ""}` : "")));
+  details.append(summary);
+  return details;
+};
+
+const xPaint = () => {
+  xs.list.replaceChildren(...xs.matching.slice(xs.from, xs.to).map(xElement));
+  xWindow();
+};
+const xWindow = () => {
+  one("#x-before").hidden = xs.from === 0;
+  one("#x-after").hidden = xs.to >= xs.matching.length;
+  one("#x-after").textContent = `show more (${xs.matching.length - xs.to} remaining)`;
+};
+const xApply = () => {
+  if (!xs) return;
+  xs.matching = records.filter(matcher(xState()));
+  xs.from = 0;
+  xs.to = Math.min(WINDOW, xs.matching.length);
+  const n = xs.matching.length;
+  one("#x-shown").textContent = n === records.length ? `${n} exchanges` : `${n} of ${records.length}`;
+  one("#x-nothing").hidden = n > 0;
+  xPaint();
+};
+const xState = () => ({ ...Object.fromEntries(xFields.map((name) => [name, xs[name].value])), violations: xs.violations.getAttribute("aria-pressed") === "true" });
+const xSet = (f) => {
+  if (!xs) return;
+  for (const name of xFields) xs[name].value = f[name] || "";
+  xs.violations.setAttribute("aria-pressed", Boolean(f.violations));
+  xApply();
+};
+
+// xOpen opens an exchange and moves the window to it.
+const xOpen = (id) => {
+  const row = xs && records[id - 1];
+  if (!row) return null;
+  if (!xs.matching.includes(row)) {
+    xSet({});
+    remember();
+  }
+  const at = xs.matching.indexOf(row);
+  if (at < xs.from || at >= xs.to) {
+    xs.from = at - (at % WINDOW);
+    xs.to = Math.min(xs.from + WINDOW, xs.matching.length);
+    xPaint();
+  }
+  return document.getElementById("x" + id);
+};
+
+const xOptions = () => {
+  const option = (select, value, text) => {
+    const o = make("option", "", text || value);
+    o.value = value;
+    select.append(o);
+  };
+  const distinct = (of) => [...new Set(records.map(of))].filter(Boolean).sort();
+  for (const c of distinct((r) => statusClass(r.s))) option(xs.status, c, c === "none" ? "no response" : c);
+  for (const s of distinct((r) => r.s)) option(xs.status, String(s));
+  for (const m of distinct((r) => r.m)) option(xs.method, m);
+  for (const o of distinct((r) => r.o)) option(xs.operation, o);
+};
+if (xs) {
+  for (const name of xFields) xs[name].addEventListener("input", () => { xApply(); remember(); });
+  xs.violations.addEventListener("click", () => { xSet({ ...xState(), violations: !xState().violations }); remember(); });
+  one("#x-clear").addEventListener("click", () => { xSet({}); remember(); });
+  one("#x-after").addEventListener("click", () => {
+    const next = xs.matching.slice(xs.to, xs.to + WINDOW).map(xElement);
+    xs.list.append(...next);
+    xs.to += next.length;
+    xWindow();
+    one("summary", next[0]).focus();
+  });
+  one("#x-before").addEventListener("click", () => {
+    const next = xs.matching.slice(xs.from - WINDOW, xs.from).map(xElement);
+    xs.list.prepend(...next);
+    xs.from -= next.length;
+    xWindow();
+  });
+}
+
