@@ -248,6 +248,7 @@ type OperationCoverage struct {
 	Method    string `json:"method"`
 	Path      string `json:"path"`
 	Exchanges int    `json:"exchanges"`
+	Extension bool   `json:"extension,omitempty"` // a known operation of other servers that is not part of the interface
 }
 
 // StatusCoverage counts the responses with one combination of operation, status and content type.

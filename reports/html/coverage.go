@@ -11,10 +11,11 @@ import (
 
 // coverageView is the coverage of the contract: a heat map of the responses, and the details.
 type coverageView struct {
-	Operations, Statuses, Parameters share
-	Undeclared                       int      // combinations of operation and status that the contract does not declare
-	Columns                          []string // statuses, the columns of the heat map
-	Details                          []operationView
+	Operations, Statuses, Parameters share           // of the interface
+	Undeclared                       int             // combinations of operation and status that the interface does not declare
+	Columns                          []string        // statuses, the columns of the heat map
+	Details                          []operationView // operations of the interface
+	Extensions                       []operationView // operations of other servers that received requests
 	Enums                            []reports.EnumCoverage
 }
 
@@ -49,17 +50,19 @@ func coverageOf(r *reports.Result) *coverageView {
 		return nil
 	}
 	v := &coverageView{Enums: r.Coverage.Enums}
-	for _, s := range r.Coverage.Statuses {
-		v.Columns = append(v.Columns, s.Status)
-	}
-	slices.Sort(v.Columns)
-	v.Columns = slices.Compact(v.Columns)
 	for _, o := range r.Coverage.Operations {
+		if o.Extension {
+			if o.Exchanges > 0 {
+				v.Extensions = append(v.Extensions, operationView{OperationCoverage: o})
+			}
+			continue
+		}
 		view := operationView{OperationCoverage: o}
 		v.Operations.count(o.Exchanges > 0)
 		for _, s := range r.Coverage.Statuses {
 			if s.Operation == o.Operation {
 				view.Statuses = append(view.Statuses, s)
+				v.Columns = append(v.Columns, s.Status)
 			}
 		}
 		for _, p := range r.Coverage.Parameters {
@@ -73,10 +76,14 @@ func coverageOf(r *reports.Result) *coverageView {
 				view.Contract = append(view.Contract, q.ID)
 			}
 		}
-		for _, status := range v.Columns {
-			view.Cells = append(view.Cells, v.cell(view, status))
-		}
 		v.Details = append(v.Details, view)
+	}
+	slices.Sort(v.Columns)
+	v.Columns = slices.Compact(v.Columns)
+	for view := range reports.Each(v.Details) {
+		for _, status := range v.Columns {
+			view.Cells = append(view.Cells, v.cell(*view, status))
+		}
 	}
 	return v
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/agentconform/agentconform/reports"
 )
@@ -70,10 +71,9 @@ func chartOf(r *reports.Result) *chart {
 	}
 	c.end = max(c.end, c.begin+1)
 	c.Height = 30 + chartRow*len(order)
-	const ticks = 6
-	for i := range int64(ticks + 1) {
-		at := c.begin + (c.end-c.begin)*i/ticks
-		c.Ticks = append(c.Ticks, chartTick{c.x(at), reports.Duration(at)})
+	step := tickStep(c.end - c.begin)
+	for at := (c.begin + step - 1) / step * step; at <= c.end; at += step {
+		c.Ticks = append(c.Ticks, chartTick{c.x(at), tickLabel(at)})
 	}
 	for i, revision := range order {
 		bar := c.bar(rows[revision])
@@ -86,6 +86,30 @@ func chartOf(r *reports.Result) *chart {
 		}
 	}
 	return c
+}
+
+// tickStep returns a round distance of ticks, in milliseconds, with which an axis of this length has at most 8 ticks.
+func tickStep(length int64) int64 {
+	const second, minute = 1000, 60 * 1000
+	for _, step := range []int64{1, 5, 10, 50, 100, 500, second, 2 * second, 5 * second, 10 * second, 30 * second, minute,
+		2 * minute, 5 * minute, 10 * minute, 30 * minute} {
+		if length <= 8*step {
+			return step
+		}
+	}
+	return 60 * minute * (length/(8*60*minute) + 1)
+}
+
+// tickLabel returns a round time since the start of the test run: "500 ms", "5 s", "1.5 min".
+func tickLabel(ms int64) string {
+	unit, length := "ms", 1.0
+	switch {
+	case ms >= 60*1000:
+		unit, length = "min", 60*1000
+	case ms >= 1000 || ms == 0:
+		unit, length = "s", 1000
+	}
+	return strconv.FormatFloat(float64(ms)/length, 'f', -1, 64) + " " + unit
 }
 
 func (c *chart) x(at int64) int {

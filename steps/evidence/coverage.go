@@ -128,7 +128,7 @@ func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
 			all := c.which(func(o *Observation) bool { return o.Op.ID == op.ID && o.Side == side })
 			statuses, total := statusCoverage(op, all)
 			cover.Operations = append(cover.Operations, reports.OperationCoverage{Operation: op.ID, Method: op.Method,
-				Path: op.Path, Exchanges: total})
+				Path: op.Path, Exchanges: total, Extension: op.Field})
 			cover.Statuses = append(cover.Statuses, statuses...)
 			for _, p := range op.Parameters {
 				if p.In == "query" {

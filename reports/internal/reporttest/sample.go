@@ -101,6 +101,7 @@ func sample(fromTarget func(text string) string) *reports.Result {
 		Coverage: reports.Coverage{
 			Operations: []reports.OperationCoverage{
 				{Operation: "list-revisions", Method: "GET", Path: "/v2/deployments/{deployment_id}/revisions", Exchanges: 12},
+				{Operation: "list-runs", Method: "GET", Path: "/threads/{thread_id}/runs", Exchanges: 3, Extension: true},
 				{Operation: "get-deployment", Method: "GET", Path: "/v2/deployments/{deployment_id}"}},
 			Statuses: []reports.StatusCoverage{
 				{Operation: "list-revisions", Status: "200", ContentType: fromTarget("application/json"), Declared: true, Count: 11},
