@@ -22,12 +22,12 @@ var templates embed.FS
 var (
 	//go:embed assets/page.css
 	style string
+	//go:embed assets/common.js
+	commonScript string
 	//go:embed assets/exchanges.js
 	exchangesScript string
 	//go:embed assets/page.js
 	pageScript string
-
-	script = exchangesScript + pageScript
 )
 
 // Write writes r as one page that needs no network and no other file, and that can be read without scripts. Its scripts
@@ -47,7 +47,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 		"count": reports.Count, "word": overview.Word,
 		"duration": reports.Duration, "ellipsis": safe.Ellipsis, "join": strings.Join, "known": (*reports.Known).String,
 		"long": isLong, "levels": func() []reports.Level { return reports.Levels }, "rule": reports.RuleURL,
-		"seen": (*reports.Finding).SeenText, "slug": func(c overview.Class) string { return reports.Slug(string(c)) }, "shortID": shortID, "where": reports.SectionText,
+		"counts": countScenarios, "quote": quoteText, "sections": sectionsOf, "shortID": shortID, "slug": func(c overview.Class) string { return reports.Slug(string(c)) },
 	}).ParseFS(templates, "templates/*.gohtml"))
 })
 
@@ -61,8 +61,9 @@ func isLong(texts ...string) bool {
 type page struct {
 	overview.Overview
 	assets
-	Link     string            // address of the implementation, if it is an HTTP address
-	Verdicts []reports.Verdict // verdicts of the requirements
+	Link     string // address of the implementation, if it is an HTTP address
+	Problems []problem
+	Words    []overview.Class // words of the requirements
 	Parts    []*part
 	Coverage *coverageView // nil if there are no operations
 	Chart    *chart        // nil if no status was polled
@@ -83,15 +84,20 @@ func pageOf(recorded *reports.Result) (*page, error) {
 	shallow := *recorded
 	shallow.Exchanges = nil
 	r := scrubbed(&shallow, maxText)
-	p := &page{Overview: overview.Of(r), assets: ownAssets(), Coverage: coverageOf(r), recorded: recorded}
+	p := &page{Overview: overview.Of(r), assets: ownAssets(exchangesScript + pageScript), Coverage: coverageOf(r), recorded: recorded}
 	if link := r.Target.Implementation.URL; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
 		p.Link = link
 	}
-	for _, v := range reports.Verdicts {
-		if slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool { return q.Verdict == v }) {
-			p.Verdicts = append(p.Verdicts, v)
+	for _, word := range overview.Words {
+		if slices.ContainsFunc(r.Requirements, func(q reports.Requirement) bool { return overview.Word(q.Verdict) == word }) {
+			p.Words = append(p.Words, word)
 		}
 	}
+	if p.Unreachable() != nil {
+		p.assets = ownAssets("")
+		return p, nil
+	}
+	p.Problems = p.problems()
 	p.Parts = p.parts()
 	p.Chart = chartOf(r)
 	if len(recorded.Exchanges) == 0 {
@@ -100,6 +106,17 @@ func pageOf(recorded *reports.Result) (*page, error) {
 	var err error
 	p.Records, err = packed(p.records())
 	return p, err
+}
+
+// Unreachable returns the exchanges if the target returned no response at all, and otherwise nil. Nothing else of the
+// result helps the reader then.
+func (p *page) Unreachable() []reports.Exchange {
+	tried := p.recorded.Exchanges[:min(len(p.recorded.Exchanges), 5)]
+	answered := func(x reports.Exchange) bool { return x.Status > 0 }
+	if p.Tested > 0 || slices.ContainsFunc(p.recorded.Exchanges, answered) {
+		return nil
+	}
+	return scrubbed(tried, maxText)
 }
 
 // Exchanges returns the number of exchanges.
@@ -118,7 +135,9 @@ type assets struct {
 	Script template.JS
 }
 
-func ownAssets() assets {
+// ownAssets returns the style and the script of a page. more is its script in addition to that of all pages.
+func ownAssets(more string) assets {
+	script := commonScript + more
 	return assets{Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // files of this package
 		Policy: "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) +
 			"; base-uri 'none'; form-action 'none'"}

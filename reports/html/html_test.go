@@ -108,6 +108,22 @@ func TestManyExchanges(t *testing.T) {
 	}
 }
 
+// TestUnreachableTarget checks that the page has one card if the target returned no response.
+func TestUnreachableTarget(t *testing.T) {
+	r := reporttest.Sample()
+	r.Findings, r.Problems, r.Headline = nil, nil, "http://127.0.0.1:8123 does not respond: connection refused"
+	r.Exchanges = reports.Record(nil, reports.Exchange{Method: "GET", URL: "http://127.0.0.1:8123/x", Error: "connection refused"})
+	for q := range reports.Each(r.Requirements) {
+		reporttest.Settle(q, reports.Blocked, r.Headline, reports.Blocker{Kind: reports.ByTarget, Name: "http://127.0.0.1:8123"})
+	}
+	var b bytes.Buffer
+	require.NoError(t, html.Write(&b, r))
+	checkHTML(t, b.Bytes())
+	assert.Contains(t, b.String(), "The target does not respond")
+	assert.Equal(t, 1, strings.Count(b.String(), "<section"))
+	assert.NotContains(t, b.String(), "CP-LIST-3")
+}
+
 // specificationOf returns a specification of the requirements of a result, with its findings and exchanges as examples.
 func specificationOf(r *reports.Result) html.Specification {
 	s := html.Specification{Suite: r.Suite, Excluded: [][3]string{{"Unobservable behavior", "3", "It cannot be observed."}}}

@@ -2,40 +2,35 @@ package html
 
 import (
 	"fmt"
-	"slices"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
-	scripts "github.com/agentconform/agentconform/reports/script"
 )
 
-// part is a list of requirements under one heading: a section of problems, or a part of the interface. They are grouped
-// by feature.
+// part is a part of the interface with its requirements, grouped by feature.
 type part struct {
-	Name, Slug string // only parts of the interface have a slug: users can select them
-	Class      string // CSS class of a section of problems
+	Name, Slug string
 	Passed, N  int
-	Above      int // number of requirements of this part that are listed as problems
 	Features   []*feature
 }
 
+// feature is a group of requirements.
 type feature struct {
 	Name         string
+	Open         bool
 	Requirements []requirement
 }
 
+// requirement is one line of the list of all requirements.
 type requirement struct {
 	*reports.Requirement
-	Part      string // slug
-	Label     string // text for the verdict
-	Open      bool
-	Warning   bool
-	Problem   int  // number of its problem, or 0
-	Beneath   bool // a failure above explains this one
-	Findings  []finding
-	MoreFound int   // number of findings that are not shown
-	Rule      *rule // set in the page of the specification
+	Part    string // slug
+	Label   string // text for the verdict
+	Problem int    // number of the problem that shows its failure, or 0
+	Rule    *rule  // set in the page of the specification
 }
 
 // partNames are the parts of the interface.
@@ -51,28 +46,8 @@ func partName(profile string) string {
 	return partNames[2]
 }
 
-// parts returns the requirements that failed in the order of the problems, and then the other requirements by part of the
-// interface.
-func (p *page) parts() []*part {
-	var parts []*part
-	above := map[*reports.Requirement]bool{}
-	problems := &part{Class: "on-failed", Name: fmt.Sprintf("Problems (%d)", len(p.Problems))}
-	for _, problem := range p.Problems {
-		for i, id := range append([]string{problem.Owner.ID}, problem.Breaks...) {
-			q := p.Result.Requirement(id)
-			if q == nil || above[q] {
-				continue
-			}
-			above[q] = true
-			v := p.requirement(q)
-			v.Problem, v.Warning, v.Beneath = problem.Number, !q.Decides(), i > 0
-			v.Open = i == 0 && problem.Number == 1
-			problems.add(v)
-		}
-	}
-	if len(above) > 0 {
-		parts = append(parts, problems)
-	}
+// parts returns all requirements by part of the interface.
+func (p *page) parts() (parts []*part) {
 	for _, name := range partNames {
 		one := &part{Name: name, Slug: reports.Slug(name)}
 		for q := range reports.Each(p.Result.Requirements) {
@@ -83,11 +58,11 @@ func (p *page) parts() []*part {
 			if q.Verdict == reports.Passed {
 				one.Passed++
 			}
-			if above[q] {
-				one.Above++
-			} else {
-				one.add(p.requirement(q))
+			v := requirement{Requirement: q, Part: one.Slug, Label: p.Label(q)}
+			if problem := p.ProblemOf(q); problem != nil && q.Verdict == reports.Failed {
+				v.Problem = problem.Number
 			}
+			one.add(v)
 		}
 		if one.N > 0 {
 			parts = append(parts, one)
@@ -98,26 +73,10 @@ func (p *page) parts() []*part {
 
 func (one *part) add(q requirement) {
 	if len(one.Features) == 0 || one.Features[len(one.Features)-1].Name != q.Feature {
-		one.Features = append(one.Features, &feature{Name: q.Feature})
+		one.Features = append(one.Features, &feature{Name: q.Feature, Open: q.Rule != nil})
 	}
 	f := one.Features[len(one.Features)-1]
 	f.Requirements = append(f.Requirements, q)
-}
-
-// maxFindings is the maximum number of findings of a requirement.
-const maxFindings = 20
-
-func (p *page) requirement(q *reports.Requirement) requirement {
-	v := requirement{Requirement: q, Part: reports.Slug(partName(q.Profile)), Label: p.Label(q)}
-	found := p.Overview.Findings[q.ID]
-	v.MoreFound = max(len(found)-maxFindings, 0)
-	for _, f := range found[:len(found)-v.MoreFound] {
-		v.Findings = append(v.Findings, finding{
-			Finding: f, Compare: compare(f.Expected, f.Actual), Replay: p.Result.Run.ReplayCommand(f.ID), Script: scripts.Path(p.Result, f),
-			Scenario: q.ScenarioOf(f), Chain: p.chain(f),
-		})
-	}
-	return v
 }
 
 // Label returns the word for the verdict of a requirement.
@@ -129,74 +88,79 @@ func (p *page) Label(q *reports.Requirement) string {
 	return word
 }
 
-// finding is a finding with the exchanges that led to it.
-type finding struct {
-	*reports.Finding
-	Compare  comparison
-	Replay   string // command that judges the finding again
-	Script   string // path of the script that reproduces the finding
-	Scenario *reports.Scenario
-	Chain    []chainLink
-}
-
-// chainLink is one exchange that led to a finding. Evidence is set only for the one that shows the violation. The script
-// of the page adds that of the others when they are opened.
-type chainLink struct {
-	Part     reports.Part
-	Skipped  int // number of exchanges before it that are not shown
-	Line     line
-	Evidence *evidence
-}
-
-// evidence is an exchange with its bodies.
-type evidence struct {
-	X                 reports.Exchange
-	Request, Response body
-	Repeated          string // set if the request was sent twice
-}
-
-// Maximum number of exchanges in a chain, and how many of them are from its beginning. The rest are from its end.
-const (
-	maxChain   = 30
-	chainBegin = 10
-)
-
-// chain returns the exchanges that led to a finding. It always contains the one that shows it.
-func (p *page) chain(f *reports.Finding) (chain []chainLink) {
-	links := f.Exchanges
-	if !slices.ContainsFunc(links, func(l reports.Link) bool { return l.Exchange == f.Exchange }) {
-		links = append(slices.Clone(links), reports.Link{Exchange: f.Exchange, Part: reports.Observation})
+// Counts returns the number of requirements by the word for their verdict: "8 passed, 1 not tested".
+func (f *feature) Counts() string {
+	var verdicts []reports.Verdict
+	for _, q := range f.Requirements {
+		verdicts = append(verdicts, q.Verdict)
 	}
-	skipped := 0
-	for i, l := range links {
-		if i >= chainBegin && i < len(links)-maxChain+chainBegin && l.Exchange != f.Exchange {
-			skipped++
+	return countWords(verdicts)
+}
+
+// countScenarios counts scenarios by the word for their verdict: "16 passed, 1 failed".
+func countScenarios(scenarios []reports.Scenario) string {
+	var verdicts []reports.Verdict
+	for _, s := range scenarios {
+		verdicts = append(verdicts, s.Verdict)
+	}
+	return countWords(verdicts)
+}
+
+func countWords(verdicts []reports.Verdict) string {
+	numbers := map[overview.Class]int{}
+	for _, v := range verdicts {
+		numbers[overview.Word(v)]++
+	}
+	var parts []string
+	for _, word := range overview.Words {
+		if numbers[word] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", numbers[word], word))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// interfaceURL is the address of the interface description.
+const interfaceURL = "https://github.com/agentconform/agentconform/blob/main/spec/INTERFACE.md"
+
+// sectionTitles are the titles of its sections, of which the first has the number 1.
+var sectionTitles = []string{"What the service does", "Resources and their fields", "States and transitions", "Endpoints",
+	"Authentication", "Events", "Errors", "Limits", "Versioning"}
+
+// section is a link to a section of the interface description.
+type section struct{ Title, URL string }
+
+// sectionsOf returns the sections with these numbers: "2, 4".
+func sectionsOf(numbers string) (sections []section) {
+	for _, number := range strings.Split(numbers, ", ") {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 || n > len(sectionTitles) {
 			continue
 		}
-		x, err := p.recorded.Exchange(l.Exchange)
-		if err != nil {
-			continue
-		}
-		link := chainLink{Part: l.Part, Skipped: skipped, Line: p.line(x)}
-		skipped = 0
-		if l.Exchange == f.Exchange {
-			link.Evidence = evidenceOf(x, f.Pointer)
-		}
-		chain = append(chain, link)
+		title := sectionTitles[n-1]
+		sections = append(sections, section{fmt.Sprintf("section %d: %s", n, title),
+			fmt.Sprintf("%s#%d-%s", interfaceURL, n, reports.Slug(title))})
 	}
-	return chain
+	return sections
 }
 
-// evidenceOf returns the evidence of an exchange, with the value at pointer marked in the response.
-func evidenceOf(x reports.Exchange, pointer string) *evidence {
-	e := &evidence{Request: newBody(x.Request.Body, ""), Response: newBody(x.Response.Body, pointer)}
-	if x.Response.Size > len(x.Response.Body) {
-		e.Response.Note = strings.TrimPrefix(fmt.Sprintf("%s; the body has %d bytes", e.Response.Note, x.Response.Size), "; ")
+// subject matches the first cell of a row in a table of the interface: a field, a status, or a method and a path.
+var subject = regexp.MustCompile(`^([a-z_]+|\d{3}|(GET|POST|PATCH) /\S+)$`)
+
+// quoteText returns a quotation as sentences. Quotations of tables are cells with " ... " between them: "created_at ...
+// date-time ... Read-only." becomes "created_at: date-time … Read-only."
+func quoteText(quote string) string {
+	text, separator := "", ""
+	for _, cell := range strings.Split(quote, " ... ") {
+		isSubject := subject.MatchString(cell)
+		if isSubject && separator == " … " && !strings.HasSuffix(text, ".") {
+			separator = "; "
+		}
+		text += separator + cell
+		separator = " … "
+		if isSubject {
+			separator = ": "
+		}
 	}
-	if x.Repeated {
-		e.Repeated = reports.RepeatedNote
-	}
-	x.Request.Body, x.Response.Body = "", ""
-	e.X = scrubbed(x, maxText)
-	return e
+	return text
 }

@@ -41,10 +41,10 @@ type Example struct {
 type specification struct {
 	Specification
 	assets
-	Title    string
-	Counts   string            // number of rules by level
-	Verdicts []reports.Verdict // empty
-	Parts    []*part
+	Title  string
+	Counts string           // number of rules by level
+	Words  []overview.Class // empty
+	Parts  []*part
 }
 
 // rule is a rule with the evidence of its examples.
@@ -57,7 +57,7 @@ type rule struct {
 // exchange that keeps it and one that breaks it. Like the page of a result, it needs no other file. The IDs of
 // requirements are its anchors.
 func WriteSpecification(w io.Writer, s Specification) error {
-	p := &specification{Specification: s, assets: ownAssets(), Title: "agentconform, interface " + s.Suite.Interface}
+	p := &specification{Specification: s, assets: ownAssets(exchangesScript + pageScript), Title: "agentconform, interface " + s.Suite.Interface}
 	var all []*reports.Requirement
 	for r := range reports.Each(s.Rules) {
 		all = append(all, &r.Requirement)

@@ -45,10 +45,10 @@ func TestPageWithoutScripts(t *testing.T) {
 	b, _, file := faultyPage(t)
 	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	b.open(file, "#CP-LIST-3")
-	b.eval("for (const d of document.querySelectorAll('.req')) d.open = true")
+	b.eval("for (const d of document.querySelectorAll('details')) d.open = true")
 	assert.Equal(t, "none", b.eval("getComputedStyle(document.querySelector('.tools')).display"), "filters are hidden without scripts")
 	text := b.eval("document.body.innerText")
-	for _, want := range []string{"non-conformant", "The limit \"101\" is refused", "1773480413", "curl -sS", "The list of all exchanges needs a script", "EXPECTED"} {
+	for _, want := range []string{"non-conformant", "The limit \"101\" is refused", "1773480413", "curl -sS", "The list of all requests needs a script", "EXPECTED"} {
 		assert.Contains(t, text, want)
 	}
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
@@ -67,7 +67,7 @@ func TestFiltersAndKeys(t *testing.T) {
 	assert.Equal(t, all, b.eval(shownRequirements))
 	b.key("f")
 	assert.Equal(t, countOf(r.Requirements, has(reports.Failed)), b.eval(shownRequirements))
-	assert.Contains(t, b.eval("location.hash"), "verdicts=failed")
+	assert.Contains(t, b.eval("location.hash"), "results=failed")
 	b.eval("document.querySelector('#levels [data-value=SHOULD]').click()")
 	assert.Equal(t, "1 of 16", b.eval(shownRequirements))
 	b.key("Escape")
@@ -80,14 +80,21 @@ func TestFiltersAndKeys(t *testing.T) {
 	b.key("Escape")
 	b.key("j")
 	b.key("j")
-	assert.Equal(t, "CP-LIST-3", b.eval("document.activeElement.parentElement.id"), "the second failed requirement")
+	assert.Equal(t, "CP-LIST-3", b.eval("document.activeElement.parentElement.id"), "the second problem")
+	for range len(r.Problems) - 1 {
+		b.key("j")
+	}
+	assert.Equal(t, "true", b.eval("document.activeElement.closest('.req').checkVisibility()"), "the first requirement, of which the group is opened")
 	b.key("e")
-	assert.Equal(t, fmt.Sprint(len(r.Requirements)), b.eval("document.querySelectorAll('.req[open]').length"))
+	assert.Equal(t, "0", b.eval("document.querySelectorAll('details.req:not([open]), .feature:not([open])').length"))
 	b.key("t")
 	assert.Equal(t, "light", b.eval("document.documentElement.style.colorScheme"))
 
-	b.open(file, "#?verdicts=blocked")
-	assert.Equal(t, countOf(r.Requirements, has(reports.Blocked)), b.eval(shownRequirements))
+	b.open(file, "#?results=not-tested")
+	assert.Equal(t, countOf(r.Requirements, has(reports.Skipped)), b.eval(shownRequirements))
+	assert.Equal(t, "true", b.eval("document.querySelector('.req:not([hidden])').checkVisibility()"), "groups with matches are open")
+	b.open(file, "#AS-ROLLBACK-4")
+	assert.Equal(t, "true", b.eval("document.getElementById('AS-ROLLBACK-4').checkVisibility()"), "it is part of the problem that breaks it")
 	b.open(file, "#CP-GET-3")
 	assert.Equal(t, "true", b.eval("document.getElementById('CP-GET-3').open && document.getElementById('CP-GET-3').getBoundingClientRect().top < 500"))
 	b.open(file, "#x1")
@@ -112,7 +119,7 @@ func TestExchangeFilters(t *testing.T) {
 	set := func(id, value string) {
 		b.eval(fmt.Sprintf(`(() => { const e = document.querySelector("#%s"); e.value = %q; e.dispatchEvent(new Event("input")); })()`, id, value))
 	}
-	all := fmt.Sprintf("%d exchanges", len(r.Exchanges))
+	all := fmt.Sprintf("%d requests", len(r.Exchanges))
 	b.open(file, "")
 	assert.Equal(t, all, b.eval(shownExchanges))
 	assert.Equal(t, "100", b.eval("document.querySelectorAll('#x-list > details').length"), "the page contains a window of the list")
@@ -153,7 +160,7 @@ func TestExchangeFilters(t *testing.T) {
 	assert.Equal(t, "true", b.eval("document.querySelector('#x1').open"), "an exchange in the address is shown despite the filters")
 
 	b.open(file, "#?q=limit%3D101")
-	assert.Equal(t, "2 exchanges", b.eval("document.querySelector('#also').textContent"), "the search also finds exchanges")
+	assert.Equal(t, "2 requests", b.eval("document.querySelector('#also').textContent"), "the search also finds exchanges")
 	b.eval("document.querySelector('#also').click()")
 	assert.Equal(t, "2 of 278", b.eval(shownExchanges))
 	b.key("Escape")

@@ -24,6 +24,9 @@ const (
 	NotTested    Class = "not tested"
 )
 
+// Words are the four words for a result, in the order in which reports count them.
+var Words = []Class{Passed, Failed, CouldNotTell, NotTested}
+
 // Word returns the word for a verdict: passed, failed, could not tell, or not tested.
 func Word(v reports.Verdict) Class {
 	switch v {
@@ -110,7 +113,7 @@ func (o Overview) Scenarios() Counts {
 
 func countsOf(numbers map[Class]int) (counts Counts) {
 	start := 0
-	for _, class := range []Class{Passed, Failed, CouldNotTell, NotTested} {
+	for _, class := range Words {
 		if n := numbers[class]; n > 0 {
 			counts = append(counts, Count{n, class, start})
 			start += n

@@ -1,17 +1,4 @@
-"use strict";
-// The exchanges of the page: unpacked, shown where they are opened, and in a list with filters. Findings can be read
-// without scripts. All texts are added as text, never as markup.
-const root = document.documentElement;
-root.classList.add("scripted");
-const one = (selector, from = document) => from.querySelector(selector);
-const all = (selector, from = document) => [...from.querySelectorAll(selector)];
-const make = (tag, className, text) => {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text !== undefined) element.textContent = text;
-  return element;
-};
-
+// The exchanges of the page: decompressed, shown where they are opened, and in a list with filters.
 // records are all exchanges in the order of their ids. They are empty until unpacked, which is resolved as soon as they are
 // read, also if the browser cannot do it.
 let records = [];
@@ -22,49 +9,6 @@ const unpack = async () => {
   records = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 };
 const unpacked = unpack().catch(() => {});
-
-// indented returns JSON with a line for each value. It does not change numbers and escapes, and accepts cut text.
-const TOKEN = /("(?:\\.|[^"\\])*"?)(\s*:)?|[{}[\],]|[^\s"{}[\],]+/g;
-const indented = (text) => {
-  let out = "", depth = 0, last = "";
-  for (const [token, string, colon] of text.matchAll(TOKEN)) {
-    const closes = token === "}" || token === "]", opened = last === "{" || last === "[";
-    if (closes) depth = Math.max(depth - 1, 0);
-    if (last === "," || closes !== opened) out += "\n" + "  ".repeat(Math.min(depth, 60));
-    out += colon ? string + ": " : token;
-    if (token === "{" || token === "[") depth++;
-    last = token;
-  }
-  return out;
-};
-// color puts the strings, keys and numbers of JSON into elements.
-const color = (text) => {
-  const out = document.createDocumentFragment();
-  for (const [token, string, colon, other] of text.matchAll(/("(?:\\.|[^"\\])*"?)(:)?|([^\s"{}[\],]+)|[\s{}[\],]+/g)) {
-    if (string !== undefined) out.append(make("span", colon ? "k" : "s", string), colon || "");
-    else out.append(other ? make("span", "n", other) : token);
-  }
-  return out;
-};
-const paint = (pre, text) => {
-  if (!/^\s*[[{]/.test(text)) pre.textContent = text;
-  else pre.append(color(indented(text)));
-};
-for (const pre of all("pre.json")) {
-  if (!/^\s*[[{"}\]\d]/.test(pre.textContent)) continue;
-  for (const node of [...pre.childNodes]) {
-    const text = node.textContent;
-    if (node.nodeType === Node.TEXT_NODE) node.replaceWith(color(text));
-    else node.replaceChildren(color(text));
-  }
-}
-
-// Only a box that scrolls must be reachable by the keyboard.
-const scrolls = (pre) => {
-  if (pre.textContent.length <= 3000 && pre.textContent.split("\n").length <= 25) return;
-  pre.classList.add("long");
-  pre.tabIndex = 0;
-};
 
 const side = (title, message) => {
   const section = make("div");
@@ -100,7 +44,7 @@ const show = async (details) => {
   if (!records.length) await unpacked;
   const id = Number(details.dataset.x), x = records[id - 1];
   if (!x) {
-    details.append(make("p", "cut", `This browser cannot read the exchanges in the page: see exchange ${id} in result.har or result.json.`));
+    details.append(make("p", "cut", `This browser cannot read the requests in the page: see request ${id} in result.har or result.json.`));
     return;
   }
   const box = make("div", "exchange"), line = make("p", "line");
@@ -129,25 +73,6 @@ document.addEventListener("toggle", (event) => {
   const details = event.target;
   if (details.open && details.dataset.x) show(details);
 }, true);
-
-// ---- copying curl lines
-const copy = async (button) => {
-  const pre = one("pre", button.parentElement);
-  try {
-    await navigator.clipboard.writeText(pre.textContent);
-  } catch {
-    const range = document.createRange();
-    range.selectNodeContents(pre);
-    getSelection().removeAllRanges();
-    getSelection().addRange(range);
-    document.execCommand("copy");
-  }
-  button.textContent = "copied";
-  setTimeout(() => { button.textContent = "copy"; }, 1500);
-};
-document.addEventListener("click", (event) => {
-  if (event.target.matches(".copy")) copy(event.target);
-});
 
 // ---- list of exchanges: only a window of the matching exchanges is in the document
 const WINDOW = 100;
@@ -192,7 +117,7 @@ const xApply = () => {
   xs.from = 0;
   xs.to = Math.min(WINDOW, xs.matching.length);
   const n = xs.matching.length;
-  one("#x-shown").textContent = n === records.length ? `${n} exchanges` : `${n} of ${records.length}`;
+  one("#x-shown").textContent = n === records.length ? `${n} requests` : `${n} of ${records.length}`;
   one("#x-nothing").hidden = n > 0;
   xPaint();
 };
@@ -251,4 +176,3 @@ if (xs) {
     xWindow();
   });
 }
-

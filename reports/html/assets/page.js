@@ -1,33 +1,38 @@
-// The filters, keys, addresses and themes of the page. They use the exchanges.
+// The filters, addresses and keys of the page.
 // ---- filters: they are in the address, so that a view can be shared
 const requirements = all(".req"), parts = all(".part");
 const search = one("#search"), part = one("#part"), shown = one("#shown"), nothing = one("#nothing");
-const chosen = { verdicts: new Set(), levels: new Set() };
+const chosen = { results: new Set(), levels: new Set() };
 const texts = new Map();
-const searched = (r) => texts.get(r) || texts.set(r, r.textContent.toLowerCase()).get(r);
+// textIn returns the text of a requirement to search in. If it failed, its row is a link to the problem.
+const textIn = (r) => r.textContent + (r.hash ? one(r.hash)?.textContent : "");
+const searched = (r) => texts.get(r) || texts.set(r, textIn(r).toLowerCase()).get(r);
 const visible = () => requirements.filter((r) => !r.hidden);
 
 const apply = () => {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   for (const r of requirements) {
     const d = r.dataset;
-    r.hidden = !((chosen.verdicts.size === 0 || chosen.verdicts.has(d.verdict))
+    r.hidden = !((chosen.results.size === 0 || chosen.results.has(d.result))
       && (chosen.levels.size === 0 || chosen.levels.has(d.level))
       && (!part.value || part.value === d.part)
       && words.every((w) => searched(r).includes(w)));
   }
+  const n = visible().length, also = one("#also");
   for (const p of parts) {
-    for (const f of all(".feature", p)) f.hidden = !all(".req", f).some((r) => !r.hidden);
+    for (const f of all(".feature", p)) {
+      f.hidden = !all(".req", f).some((r) => !r.hidden);
+      if (n < requirements.length) f.open = !f.hidden;
+    }
     p.hidden = !all(".feature", p).some((f) => !f.hidden);
   }
-  const n = visible().length, also = one("#also");
   const exchanges = search.value ? records.filter(matcher({ search: search.value })).length : 0;
   also.hidden = exchanges === 0;
-  also.textContent = `${exchanges} exchange${exchanges === 1 ? "" : "s"}`;
-  also.title = "Show the exchanges with this text";
+  also.textContent = `${exchanges} request${exchanges === 1 ? "" : "s"}`;
+  also.title = "Show the requests with this text";
   shown.textContent = n === requirements.length ? `${n} requirements` : `${n} of ${requirements.length}`;
   nothing.hidden = n > 0 || requirements.length === 0;
-  for (const name of ["verdicts", "levels"]) {
+  for (const name of ["results", "levels"]) {
     for (const b of all("button", one("#" + name))) b.setAttribute("aria-pressed", chosen[name].has(b.dataset.value));
   }
 };
@@ -36,7 +41,7 @@ const remember = () => {
   const state = new URLSearchParams();
   if (search.value) state.set("q", search.value);
   if (part.value) state.set("part", part.value);
-  for (const name of ["verdicts", "levels"]) if (chosen[name].size) state.set(name, [...chosen[name]].join(","));
+  for (const name of ["results", "levels"]) if (chosen[name].size) state.set(name, [...chosen[name]].join(","));
   if (xs) for (const [name, value] of Object.entries(xState())) if (value) state.set("x-" + name, value === true ? "yes" : value);
   const text = state.toString();
   try { history.replaceState(null, "", text ? "#?" + text : location.pathname + location.search); } catch { /* some viewers forbid it */ }
@@ -44,14 +49,14 @@ const remember = () => {
 const recall = (state) => {
   search.value = state.get("q") || "";
   part.value = state.get("part") || "";
-  for (const name of ["verdicts", "levels"]) chosen[name] = new Set((state.get(name) || "").split(",").filter(Boolean));
+  for (const name of ["results", "levels"]) chosen[name] = new Set((state.get(name) || "").split(",").filter(Boolean));
   apply();
   xSet(Object.fromEntries([...xFields, "violations"].map((name) => [name, state.get("x-" + name)])));
 };
 const change = () => { apply(); remember(); };
 const clear = () => {
   search.value = part.value = "";
-  chosen.verdicts.clear();
+  chosen.results.clear();
   chosen.levels.clear();
   apply();
   xSet({});
@@ -69,7 +74,7 @@ document.addEventListener("click", (event) => {
   if (xs && event.target.matches(".by-scenario")) xJump(event.target.dataset.scenario);
 });
 
-for (const name of ["verdicts", "levels"]) {
+for (const name of ["results", "levels"]) {
   one("#" + name).addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
@@ -83,12 +88,18 @@ part.addEventListener("change", change);
 one("#clear").addEventListener("click", clear);
 
 const expand = () => {
-  const list = visible(), open = list.some((r) => !r.open);
+  const list = visible().filter((r) => r.tagName === "DETAILS"), open = list.some((r) => !r.open);
   for (const r of list) r.open = open;
+  for (const f of all(".feature")) f.open = open;
   one("#expand").textContent = open ? "close all" : "open all";
 };
 one("#expand").addEventListener("click", expand);
 one("#help").addEventListener("click", () => one("#keys").showModal());
+
+// reveal opens the groups around an element.
+const reveal = (element) => {
+  for (let d = element.parentElement.closest("details"); d; d = d.parentElement.closest("details")) d.open = true;
+};
 
 // ---- addresses: #CP-LIST-3 opens a requirement, #x12 an exchange
 const follow = () => {
@@ -100,46 +111,32 @@ const follow = () => {
   const target = /^x\d+$/.test(hash) ? xOpen(Number(hash.slice(1))) : hash && document.getElementById(hash);
   if (!target || target.tagName !== "DETAILS") return;
   if (target.hidden) clear();
+  reveal(target);
   target.open = true;
   target.scrollIntoView({ block: "start" });
   one("summary", target).focus({ preventScroll: true });
 };
 addEventListener("hashchange", follow);
 
-// ---- theme: light, dark, system
-const themes = ["light dark", "light", "dark"];
-const store = { get: () => { try { return localStorage.getItem("agentconform-theme"); } catch { return null; } },
-  set: (v) => { try { localStorage.setItem("agentconform-theme", v); } catch { /* the theme is not stored */ } } };
-const setTheme = (theme) => {
-  root.style.colorScheme = theme;
-  one("#theme").textContent = { "light dark": "theme: system", light: "theme: light", dark: "theme: dark" }[theme];
-};
-const nextTheme = () => {
-  const theme = themes[(themes.indexOf(root.style.colorScheme) + 1) % themes.length];
-  setTheme(theme);
-  store.set(theme);
-};
-setTheme(themes.includes(store.get()) ? store.get() : themes[0]);
-one("#theme").addEventListener("click", nextTheme);
-
 // ---- keys
 const step = (by) => {
-  const list = visible();
+  const list = all(".problem, .req").filter((r) => !r.hidden);
   if (!list.length) return;
-  const at = list.indexOf(document.activeElement && document.activeElement.closest(".req"));
+  const at = list.indexOf(document.activeElement && document.activeElement.closest(".problem, .req"));
   const next = list[at < 0 ? (by > 0 ? 0 : list.length - 1) : Math.min(Math.max(at + by, 0), list.length - 1)];
-  const summary = one("summary", next);
-  summary.focus({ preventScroll: true });
-  summary.scrollIntoView({ block: "nearest" });
+  reveal(next);
+  const target = one("summary", next) || next;
+  target.focus({ preventScroll: true });
+  target.scrollIntoView({ block: "nearest" });
 };
 const onlyFailed = () => {
-  if (one("#verdicts").hidden) return;
-  const was = chosen.verdicts.size === 1 && chosen.verdicts.has("failed");
-  chosen.verdicts = new Set(was ? [] : ["failed"]);
+  if (one("#results").hidden) return;
+  const was = chosen.results.size === 1 && chosen.results.has("failed");
+  chosen.results = new Set(was ? [] : ["failed"]);
   change();
 };
 const copyOpen = () => {
-  const here = (document.activeElement && document.activeElement.closest(".req[open]")) || one(".req[open]:not([hidden])");
+  const here = (document.activeElement && document.activeElement.closest(".problem[open]")) || one(".problem[open]");
   const button = here && one(".copy", here);
   if (button) copy(button);
 };
@@ -161,7 +158,7 @@ document.addEventListener("keydown", (event) => {
 // ---- print: problems and the exchanges that show violations are open while they are printed
 let printed = [];
 addEventListener("beforeprint", () => {
-  printed = all(".problems .req, .problems .act .link, .problems .observation .link, .printed, .scope details").filter((d) => !d.open);
+  printed = all(".problem, .problem .also:has(.observation), .observation .link, .printed, .scope details").filter((d) => !d.open);
   for (const d of printed) {
     d.open = true;
     if (d.dataset.x) show(d);
@@ -172,7 +169,7 @@ addEventListener("afterprint", () => { for (const d of printed) d.open = false; 
 apply();
 follow();
 
-// ready is resolved when the list of exchanges can be used.
+// ready is resolved when the list of requests can be used.
 const ready = unpacked.then(() => {
   if (!xs) return;
   xOptions();

@@ -1,0 +1,199 @@
+package html
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/reports/safe"
+	scripts "github.com/agentconform/agentconform/reports/script"
+)
+
+// problem is a problem with its evidence.
+type problem struct {
+	overview.Problem
+	Owner   failure // the requirement that owns the behavior
+	Of      int     // number of problems
+	Open    bool
+	Warning bool      // does not decide the verdict
+	Also    string    // IDs of the requirements that it breaks too, for people; may be empty
+	Broken  []failure // these requirements, except those that an earlier problem breaks
+}
+
+// failure is a requirement that failed, with its findings.
+type failure struct {
+	*reports.Requirement
+	Part      string // slug
+	Label     string // text for the verdict
+	Findings  []finding
+	MoreFound int // number of findings that are not shown
+}
+
+// finding is a finding with the exchanges that led to it.
+type finding struct {
+	*reports.Finding
+	Request string      // method and path of the exchange that shows it; may be empty
+	Compare *comparison // nil if the first lines of the expected and the actual value are complete
+	Replay  string      // command that judges the finding again
+	Script  string      // path of the script that reproduces the finding; may be empty
+	Run     string      // command that runs this script
+	Chain   []chainLink
+}
+
+// chainLink is one exchange that led to a finding. Evidence is set only for the one that shows the violation. The script
+// of the page adds that of the others when they are opened.
+type chainLink struct {
+	Part     reports.Part
+	Skipped  int // number of exchanges before it that are not shown
+	Line     line
+	Evidence *evidence
+}
+
+// evidence is an exchange with its bodies.
+type evidence struct {
+	X                 reports.Exchange
+	Request, Response body
+	Repeated          string // set if the request was sent twice
+}
+
+// problems returns the numbered problems. Each requirement occurs once.
+func (p *page) problems() (all []problem) {
+	shown := map[string]bool{}
+	for _, one := range p.Overview.Problems {
+		shown[one.Owner.ID] = true
+	}
+	for _, one := range p.Overview.Problems {
+		v := problem{Problem: one, Owner: p.failure(one.Owner, one.Owner.ID), Of: len(p.Overview.Problems),
+			Open: one.Number == 1, Warning: p.ClassOf(one.Owner) == overview.Warning, Also: shortIDs(one.Breaks)}
+		for _, id := range one.Breaks {
+			q := p.Result.Requirement(id)
+			if q != nil && !shown[id] {
+				shown[id] = true
+				v.Broken = append(v.Broken, p.failure(q, ""))
+			}
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// shortIDs returns IDs for people. One that differs from the one before it only in its number is shortened to that:
+// "AS-ROLLBACK-4, -5, AS-STATE-2".
+func shortIDs(ids []string) string {
+	family := ""
+	var short []string
+	for _, id := range ids {
+		at := strings.LastIndex(id, "-")
+		if at > 0 && id[:at] == family {
+			short = append(short, id[at:])
+			continue
+		}
+		if at > 0 {
+			family = id[:at]
+		}
+		short = append(short, id)
+	}
+	return strings.Join(short, ", ")
+}
+
+// maxFindings is the maximum number of findings of a requirement.
+const maxFindings = 20
+
+// failure returns a requirement with its findings. replay is what to replay for the first finding; empty: its ID.
+func (p *page) failure(q *reports.Requirement, replay string) failure {
+	v := failure{Requirement: q, Part: reports.Slug(partName(q.Profile)), Label: p.Label(q)}
+	found := p.Overview.Findings[q.ID]
+	v.MoreFound = max(len(found)-maxFindings, 0)
+	for i, f := range found[:len(found)-v.MoreFound] {
+		if i > 0 || replay == "" {
+			replay = f.ID
+		}
+		v.Findings = append(v.Findings, p.finding(f, replay))
+	}
+	return v
+}
+
+func (p *page) finding(f *reports.Finding, replay string) finding {
+	v := finding{Finding: f, Replay: p.Result.Run.ReplayCommand(replay), Script: scripts.Path(p.Result, f),
+		Run: scripts.Command(p.Result, f, p.Result.Run.Out()), Chain: p.chain(f)}
+	if x, err := p.recorded.Exchange(f.Exchange); err == nil {
+		v.Request = safe.Line(x.Method + " " + p.short(x.URL))
+	}
+	if !f.IsObservationComplete() {
+		c := compare(f.Expected, f.Actual)
+		v.Compare = &c
+	}
+	return v
+}
+
+// First returns the finding that the problem shows, or nil.
+func (v *problem) First() *finding {
+	if len(v.Owner.Findings) == 0 {
+		return nil
+	}
+	return &v.Owner.Findings[0]
+}
+
+// Others returns the other findings of the requirement.
+func (v *failure) Others() []finding {
+	if len(v.Findings) == 0 {
+		return nil
+	}
+	return v.Findings[1:]
+}
+
+// Attempts returns how often the finding was seen: "seen in 1 of 2 attempts", or "" if its scenario was judged once.
+func (f *finding) Attempts() string {
+	if f.Judged < 2 {
+		return ""
+	}
+	return fmt.Sprintf("seen in %d of %d attempts", f.Seen, f.Judged)
+}
+
+// Maximum number of exchanges in a chain, and how many of them are from its beginning. The rest are from its end.
+const (
+	maxChain   = 30
+	chainBegin = 10
+)
+
+// chain returns the exchanges that led to a finding. It always contains the one that shows it.
+func (p *page) chain(f *reports.Finding) (chain []chainLink) {
+	links := f.Exchanges
+	if !slices.ContainsFunc(links, func(l reports.Link) bool { return l.Exchange == f.Exchange }) {
+		links = append(slices.Clone(links), reports.Link{Exchange: f.Exchange, Part: reports.Observation})
+	}
+	skipped := 0
+	for i, l := range links {
+		if i >= chainBegin && i < len(links)-maxChain+chainBegin && l.Exchange != f.Exchange {
+			skipped++
+			continue
+		}
+		x, err := p.recorded.Exchange(l.Exchange)
+		if err != nil {
+			continue
+		}
+		link := chainLink{Part: l.Part, Skipped: skipped, Line: p.line(x)}
+		skipped = 0
+		if l.Exchange == f.Exchange {
+			link.Evidence = evidenceOf(x, f.Pointer)
+		}
+		chain = append(chain, link)
+	}
+	return chain
+}
+
+// evidenceOf returns the evidence of an exchange, with the value at pointer marked in the response.
+func evidenceOf(x reports.Exchange, pointer string) *evidence {
+	e := &evidence{Request: newBody(x.Request.Body, ""), Response: newBody(x.Response.Body, pointer)}
+	if x.Response.Size > len(x.Response.Body) {
+		e.Response.Note = strings.TrimPrefix(fmt.Sprintf("%s; the body has %d bytes", e.Response.Note, x.Response.Size), "; ")
+	}
+	if x.Repeated {
+		e.Repeated = reports.RepeatedNote
+	}
+	x.Request.Body, x.Response.Body = "", ""
+	e.X = scrubbed(x, maxText)
+	return e
+}
