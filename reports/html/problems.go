@@ -9,6 +9,7 @@ import (
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	scripts "github.com/agentconform/agentconform/reports/script"
+	"github.com/agentconform/agentconform/reports/story"
 )
 
 // problem is a problem with its evidence.
@@ -39,6 +40,7 @@ type finding struct {
 	Replay  string      // command that judges the finding again
 	Script  string      // path of the script that reproduces the finding; may be empty
 	Run     string      // command that runs this script
+	Story   story.Story
 	Chain   []chainLink
 }
 
@@ -117,7 +119,8 @@ func (p *page) failure(q *reports.Requirement, replay string) failure {
 
 func (p *page) finding(f *reports.Finding, replay string) finding {
 	v := finding{Finding: f, Replay: p.Result.Run.ReplayCommand(replay), Script: scripts.Path(p.Result, f),
-		Run: scripts.Command(p.Result, f, p.Result.Run.Out()), Chain: p.chain(f)}
+		Run: scripts.Command(p.Result, f, p.Result.Run.Out()), Story: storyOf(p.recorded, f),
+		Chain: p.chain(f)}
 	if x, err := p.recorded.Exchange(f.Exchange); err == nil {
 		v.Request = safe.Line(x.Method + " " + p.short(x.URL))
 	}
@@ -126,6 +129,21 @@ func (p *page) finding(f *reports.Finding, replay string) finding {
 		v.Compare = &c
 	}
 	return v
+}
+
+// storyOf returns the story of a finding, without tables in which nothing is marked as wrong.
+func storyOf(r *reports.Result, f *reports.Finding) story.Story {
+	s := story.Of(r, f)
+	if !slices.ContainsFunc(s.Messages, func(m story.Message) bool { return m.Wrong || m.Missing }) {
+		s.Messages = nil
+	}
+	if !slices.ContainsFunc(s.Items, func(i story.Item) bool { return i.Wrong }) {
+		s.Items = nil
+	}
+	if s.Messages == nil && s.Items == nil {
+		s.More = 0
+	}
+	return s
 }
 
 // First returns the finding that the problem shows, or nil.

@@ -48,7 +48,7 @@ func TestPageWithoutScripts(t *testing.T) {
 	b.eval("for (const d of document.querySelectorAll('details')) d.open = true")
 	assert.Equal(t, "none", b.eval("getComputedStyle(document.querySelector('.tools')).display"), "filters are hidden without scripts")
 	text := b.eval("document.body.innerText")
-	for _, want := range []string{"non-conformant", "The limit \"101\" is refused", "1773480413", "curl -sS", "The list of all requests needs a script", "EXPECTED"} {
+	for _, want := range []string{"non-conformant", "The limit \"101\" is refused", "1773480413", "curl -sS", "run A, rolled back", "Replace run A: start run B", "The list of all requests needs a script", "EXPECTED"} {
 		assert.Contains(t, text, want)
 	}
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
