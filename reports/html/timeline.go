@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // chart is the timeline: a bar for each revision, with a segment for each status.
@@ -141,11 +142,5 @@ func (c *chart) bar(transitions []reports.Transition) chartBar {
 	return bar
 }
 
-// shortID shortens an id. It keeps both ends, because consecutive ids often have the same beginning.
-func shortID(id string) string {
-	runes := []rune(id)
-	if len(runes) <= 14 {
-		return id
-	}
-	return string(runes[:8]) + "…" + string(runes[len(runes)-4:])
-}
+// shortID shortens an id to its last characters, because those of one test run begin alike.
+func shortID(id string) string { return safe.Ellipsis(safe.ShortIDs(id), 16) }
