@@ -41,6 +41,12 @@ const paint = (pre, text) => {
 };
 for (const pre of all("pre.json")) {
   if (!/^\s*[[{"}\]\d]/.test(pre.textContent)) continue;
+  if (pre.childNodes.length === 1 && !pre.textContent.includes("\n")) { // a cut body has no indentation
+    const text = pre.textContent;
+    pre.textContent = "";
+    paint(pre, text);
+    continue;
+  }
   for (const node of [...pre.childNodes]) {
     const text = node.textContent;
     if (node.nodeType === Node.TEXT_NODE) node.replaceWith(color(text));
