@@ -66,8 +66,16 @@ func (o Overview) numbers() string {
 	if open > 0 {
 		text += fmt.Sprintf(", %d could not tell", open)
 	}
-	total := fmt.Sprintf(" (%d of %s passed)", len(o.Classes[Passed]), reports.Count(r.Catalogue(), "requirement"))
+	total := fmt.Sprintf(" (%d of %s passed)", len(o.Classes[Passed]), reports.Count(o.whole(), "requirement"))
 	return reports.Joined(", ", problems, text, warnings) + total
+}
+
+// whole returns the number of requirements of the suite, or of those about the agent server if only that is tested.
+func (o Overview) whole() int {
+	if o.AgentOnly() {
+		return o.Result.Catalogue() - o.Result.UnjudgedCount()
+	}
+	return o.Result.Catalogue()
 }
 
 func isInapplicable(q *reports.Requirement) bool {

@@ -170,7 +170,7 @@ func (r *run) addFindings(res *reports.Result, order []int) {
 			known[f.ID] = len(res.Findings)
 			if first := r.repeated(s, found.Kind, found.Exchange); first > 0 && found.Compared == (outcome.Comparison{}) {
 				found.Compared = outcome.Comparison{Shown: found.Exchange, With: first}
-				f.Hint = cmp.Or(f.Hint, "another caller got the same response from this URL before: check that caches depend on the caller")
+				f.Hint = cmp.Or(f.Hint, "another caller got the same response from this URL before: a check is missing, or a cache ignores the caller")
 			}
 			f.Exchanges = r.chain(s, found, all)
 			f.Compared = r.comparison(found.Compared, order)
