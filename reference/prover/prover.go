@@ -219,7 +219,7 @@ func (p *prover) try(ctx context.Context, e environment, t trial) proof.Row {
 	}
 	row.Problem = row.Judge(level, !p.Whole)
 	if row.Problem == "" {
-		row.Problem = cmp.Or(p.notPassed(t, row, result), contradiction(result))
+		row.Problem = cmp.Or(p.notPassed(t, row, result), contradiction(result), unclear(result))
 	}
 	if row.Kind == proof.GeneratedMutant {
 		row = p.elsewhere(ctx, e, t, row)
@@ -249,6 +249,16 @@ func contradiction(result *reports.Result) string {
 			if isBlocked && !slices.ContainsFunc(s.BlockedBy, isOther) {
 				return fmt.Sprintf("%s is blocked by %s, which has passed: %s", q.ID, s.BlockedBy[0].Name, s.Reason)
 			}
+		}
+	}
+	return ""
+}
+
+// unclear describes a finding whose expected and actual value look equal in a report, or is "".
+func unclear(result *reports.Result) string {
+	for f := range reports.Each(result.Findings) {
+		if f.Expected != "" && f.ExpectedLine() == f.ActualLine() {
+			return fmt.Sprintf("finding %s of %s shows the same expected and actual value: %s", f.ID, f.Requirement, f.ExpectedLine())
 		}
 	}
 	return ""
