@@ -85,6 +85,10 @@ func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	if lower := strings.ToLower(path); strings.Contains(lower, "%2f") || strings.Contains(lower, "%2e") || strings.Contains(lower, "%00") || strings.Contains(lower, "%0a") || strings.Contains(lower, "%5c") {
 		s.refuse("an id is more than one segment: " + path)
 	}
+	if strings.TrimSpace(string(body)) == "[]" { // as a server of the interface
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		return
+	}
 	if sent := r.URL.String() + string(body); strings.Contains(sent, strings.TrimPrefix(s.foreign, "http://")) || strings.Contains(sent, forgedKey) {
 		s.refuse("the target is told what a file made up, or a secret: " + r.Method + " " + path)
 	}

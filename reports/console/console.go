@@ -59,7 +59,9 @@ func (p *printer) details() {
 		}
 		p.problem(problem)
 	}
-	p.reasons("Could not tell", p.CouldNotTell())
+	if p.Tested > 0 || p.Result.Headline == "" { // else the line with the verdict has the reason
+		p.reasons("Could not tell", p.CouldNotTell())
+	}
 	p.reasons("Not tested", p.NotTested())
 	if b := p.Result.Baseline; b != nil {
 		for _, s := range b.Problems() {

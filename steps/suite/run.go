@@ -98,7 +98,7 @@ type run struct {
 	selected []*features.Scenario             // with the sequences of exploration that failed
 	explored int                              // operations
 
-	unreachable string // why the target does not respond, or ""
+	unreachable string // why nothing can be judged: the target does not respond, or its address is wrong; or ""
 	cut         bool   // the context ended before all scenarios that send requests were judged
 
 	mu       sync.Mutex
@@ -156,7 +156,11 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 // prepare sends the first requests: whether the target responds, and what the forecast needs. The error is that of the
 // context.
 func (r *run) prepare(ctx context.Context) error {
-	if err := r.reach(ctx); err != nil {
+	err := r.reach(ctx)
+	if err == nil {
+		err = r.wrongBase(ctx)
+	}
+	if err != nil {
 		r.unreachable = err.Error()
 		return nil
 	}
