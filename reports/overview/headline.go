@@ -183,7 +183,18 @@ func (o Overview) Display() Display {
 	case outdated != "":
 		s.Tone, s.Exit, s.Baseline = reports.NonConformant, 1, " (in the baseline "+outdated+"; exit 1)"
 	case r.Verdict == reports.NonConformant && withoutKnown == reports.Incomplete:
-		s.Exit, s.Baseline = 3, " (all failures are in the baseline; other MUSTs could not be told, exit 3)"
+		s.Exit, s.Baseline = 3, " (all failures are in the baseline; "+o.otherMusts()+", exit 3)"
 	}
 	return s
+}
+
+// otherMusts returns why a test run is incomplete whose failures are all in the baseline.
+func (o Overview) otherMusts() string {
+	switch {
+	case len(o.deciding[CouldNotTell]) > 0:
+		return "other MUSTs could not be told"
+	case len(o.deciding[Passed]) == 0:
+		return "no other MUST was tested"
+	}
+	return "the test run is incomplete"
 }

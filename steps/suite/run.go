@@ -251,6 +251,9 @@ func (r *run) reach(ctx context.Context) error {
 		request.Path = plane.DeploymentPath(target.UnknownID()) // one operation may hang where others do not
 		_, err = r.target.Client.Do(ctx, request)
 	}
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("%s had not responded when the test run was stopped", request.Base)
+	}
 	if !errors.As(err, &none) {
 		return err
 	}
