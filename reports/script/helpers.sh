@@ -74,8 +74,10 @@ report() {
     note=', which is not the response of the test run'
   elif [ "$2" != - ] && [ "${status%??}" != "${2%??}" ]; then
     note=", but $2 in the test run"
+    [ "$2" != 000 ] || note=', but no response in the test run'
   fi
   [ -z "$note" ] || echo "$1" >>"$dir/unlike"
+  [ "$status" != 000 ] || status='no response'
   echo "$1. $3: $status$note"
 }
 
@@ -89,6 +91,7 @@ value() {
 take() {
   printf -v "$1" '%s' "$(value "$2" "$3" "$4")"
   [ -n "${!1}" ] || {
+    [ "$(cat "$dir/$2.status")" != 000 ] || end 3 "could not tell: step $2 had no response"
     show "$2"
     end 3 "could not tell: the response of step $2 has no $3, which the next request needs"
   }

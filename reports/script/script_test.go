@@ -206,6 +206,17 @@ func TestHostileTarget(t *testing.T) {
 	assert.Error(t, script.Write(&strings.Builder{}, r, none))
 }
 
+// TestNoResponse checks what a script prints if the server is not there.
+func TestNoResponse(t *testing.T) {
+	r, f := chainOf("http://127.0.0.1:1", exchange("POST", "/threads", "{}", 200, `{"thread_id":"t-1"}`),
+		exchange("GET", "/threads/t-1/state", "", 200, "{}"))
+	f.Check = &reports.Check{Statuses: []string{"404"}}
+	out, _, code := run(t, r, f)
+	assert.Equal(t, 3, code)
+	assert.Contains(t, out, "1. POST /threads: no response, but 200 in the test run\n")
+	assert.Equal(t, "could not tell: step 1 had no response", lastLine(out))
+}
+
 // TestTimeout checks that after a timeout the script waits no longer than the suite did.
 func TestTimeout(t *testing.T) {
 	for want, x := range map[string]reports.Exchange{
