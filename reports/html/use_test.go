@@ -155,6 +155,12 @@ func TestExchangeFilters(t *testing.T) {
 
 	b.open(file, state)
 	assert.Equal(t, "2 of 278", b.eval(shownExchanges), "the filters are in the address")
+	set("x-search", "50% a&limit=1+1")
+	state = b.eval("location.hash")
+	b.open(file, state)
+	assert.Equal(t, "50% a&limit=1+1", b.eval("document.querySelector('#x-search').value"))
+	b.open(file, "#%E0")
+	assert.Equal(t, all, b.eval(shownExchanges), "an address that is not valid changes nothing")
 	b.eval("location.hash = '#x1'")
 	b.eval(nextFrame)
 	assert.Equal(t, "true", b.eval("document.querySelector('#x1').open"), "an exchange in the address is shown despite the filters")

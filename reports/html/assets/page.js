@@ -103,7 +103,7 @@ const reveal = (element) => {
 
 // ---- addresses: #CP-LIST-3 opens a requirement, #x12 an exchange
 const follow = () => {
-  const hash = decodeURIComponent(location.hash.slice(1));
+  const hash = location.hash.slice(1); // still encoded; URLSearchParams decodes it, and ids need no encoding
   if (hash.startsWith("?")) {
     recall(new URLSearchParams(hash.slice(1)));
     return;
