@@ -70,7 +70,7 @@ func Causes(r *Result, q *Requirement) []*Requirement {
 		seen[q.ID] = true
 		explained := false
 		for _, id := range q.ExplainedBy {
-			if cause := r.Requirement(id); cause != nil {
+			if cause := r.Requirement(id); cause != nil && cause.Verdict == Failed {
 				explained = true
 				follow(cause)
 			}

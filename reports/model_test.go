@@ -22,6 +22,9 @@ func TestCauses(t *testing.T) {
 		{ID: "E", ExplainedBy: []string{"lost"}}, {ID: "F", ExplainedBy: []string{"G"}}, {ID: "G", ExplainedBy: []string{"F"}},
 	}}
 	causes := map[string][]string{}
+	for q := range reports.Each(r.Requirements) {
+		q.Verdict = reports.Failed
+	}
 	for i := range r.Requirements {
 		for _, q := range reports.Causes(r, &r.Requirements[i]) {
 			causes[r.Requirements[i].ID] = append(causes[r.Requirements[i].ID], q.ID)

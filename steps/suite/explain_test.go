@@ -42,6 +42,9 @@ func TestExplainByExchanges(t *testing.T) {
 			{ID: "CP-C-1", Level: reports.Should}, {ID: "CP-D-1", Level: reports.Must, ExplainedBy: []string{"CP-A-1"}},
 		}}
 		all := res.Requirements
+		for i := range all {
+			all[i].Verdict = reports.Failed
+		}
 		explainByExchanges(res, []failure{{Requirement: &all[0], shows: c.shows, owns: c.owns}, {Requirement: &all[1], owns: []int{1}},
 			{Requirement: &all[2], owns: []int{2}}, {Requirement: &all[3], owns: []int{3}}})
 		assert.Equal(t, c.explained, all[0].ExplainedBy, name)
