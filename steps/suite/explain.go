@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 
@@ -102,9 +103,7 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 // also for violations other than that the response must not be sent to the caller.
 func (r *run) repeated(s *features.Scenario, kind outcome.Kind, id int) int {
 	shown := r.target.Collector.Observation(id)
-	isAboutCaller := s.Requirement.Subject == "isolation" || s.Requirement.Subject == "security"
-	isLeak := isAboutCaller && kind == outcome.Accepted || kind == outcome.Leak
-	if !isLeak || shown.Method != http.MethodGet || shown.Status/100 != 2 || !shown.Whole || len(shown.Response) <= len("{}") {
+	if !isLeakKind(s.Requirement, kind) || shown.Method != http.MethodGet || shown.Status/100 != 2 || !shown.Whole || len(shown.Response) <= len("{}") {
 		return 0
 	}
 	address := func(o evidence.Observation) string { return o.Base + o.Path + "?" + o.Query }
@@ -115,6 +114,29 @@ func (r *run) repeated(s *features.Scenario, kind outcome.Kind, id int) int {
 		}
 	}
 	return 0
+}
+
+// isLeakKind reports whether a violation of this kind shows a response, or serves a request, that its caller must not get.
+func isLeakKind(q *features.Requirement, kind outcome.Kind) bool {
+	isAboutCaller := q.Subject == "isolation" || q.Subject == "security"
+	return isAboutCaller && kind == outcome.Accepted || kind == outcome.Leak
+}
+
+// leaksFirst moves leaks before the other findings of their requirement. leaks is by the ID of the finding.
+func leaksFirst(findings []reports.Finding, leaks map[string]bool) {
+	first := map[string]int{} // by requirement
+	for i, f := range slices.Backward(findings) {
+		first[f.Requirement] = i
+	}
+	rank := func(f reports.Finding) int {
+		if leaks[f.ID] {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(findings, func(a, b reports.Finding) int {
+		return cmp.Or(cmp.Compare(first[a.Requirement], first[b.Requirement]), cmp.Compare(rank(a), rank(b)))
+	})
 }
 
 // explainByExchanges sets the explanation of each failed requirement that has none: each of its violations is shown by an

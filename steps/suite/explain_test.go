@@ -73,3 +73,14 @@ func TestExplainByRepeats(t *testing.T) {
 		assert.Equal(t, c.explained, a.ExplainedBy, name)
 	}
 }
+
+func TestLeaksFirst(t *testing.T) {
+	findings := []reports.Finding{{ID: "a", Requirement: "R-2"}, {ID: "b", Requirement: "R-2"}, {ID: "c", Requirement: "R-1"},
+		{ID: "d", Requirement: "R-2"}, {ID: "e", Requirement: "R-1"}}
+	leaksFirst(findings, map[string]bool{"d": true, "e": true})
+	var order []string
+	for _, f := range findings {
+		order = append(order, f.Requirement+" "+f.ID)
+	}
+	assert.Equal(t, []string{"R-2 d", "R-2 a", "R-2 b", "R-1 e", "R-1 c"}, order)
+}

@@ -148,9 +148,11 @@ func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 }
 
 // addFindings adds the findings. Violations with the same ID are one finding with a count, such as those of several
-// rows of an outline. order has the IDs of the exchanges in the result.
+// rows of an outline. Of each requirement leaks come first, because reports show the first finding. order has the IDs of
+// the exchanges in the result.
 func (r *run) addFindings(res *reports.Result, order []int) {
 	known := map[string]int{}
+	leaks := map[string]bool{} // by the ID of the finding
 	all := r.target.Collector.Observations()
 	for _, s := range r.selected {
 		v := r.verdicts[s.Key()]
@@ -168,6 +170,7 @@ func (r *run) addFindings(res *reports.Result, order []int) {
 				continue
 			}
 			known[f.ID] = len(res.Findings)
+			leaks[f.ID] = isLeakKind(s.Requirement, found.Kind)
 			if first := r.repeated(s, found.Kind, found.Exchange); first > 0 && found.Compared == (outcome.Comparison{}) {
 				found.Compared = outcome.Comparison{Shown: found.Exchange, With: first}
 				f.Hint = cmp.Or(f.Hint, "another caller got the same response from this URL before: a check is missing, or a cache ignores the caller")
@@ -177,6 +180,7 @@ func (r *run) addFindings(res *reports.Result, order []int) {
 			res.Findings = append(res.Findings, f)
 		}
 	}
+	leaksFirst(res.Findings, leaks)
 }
 
 // seenAgain counts a second judgement that reached the same step as the first, and whether it showed the finding, too.
