@@ -134,8 +134,8 @@ judge() {
   done <<<"$contains"
 }
 
-# decide N EXPECTED DOUBT: ends the script with the verdict about the response of a step. DOUBT is why one right response
-# is not enough, or empty
+# decide N EXPECTED DOUBT OTHERS: ends the script with the verdict about the response of a step. DOUBT is why one right
+# response is not enough, or empty. OTHERS is a note about other responses that showed the same finding, or empty
 decide() {
   local is=0 got expected=$2
   judge "$1" || is=$?
@@ -155,6 +155,7 @@ decide() {
   elif [ -n "$3" ]; then
     end 3 "could not tell: as expected this time, but $3"
   fi
+  [ -z "$4" ] || echo "$4"
   end 0 "expected $expected, got $got: now as expected"
 }
 

@@ -243,11 +243,15 @@ func TestVerdict(t *testing.T) {
 		read          bool // the last request is a GET, which is repeated for 5 s
 		code          int
 		last          string
+		says          string
 	}{
 		"the same status as before":  {check: refused, create: thread, state: "200 {}", code: 1, last: "expected 404 or 5xx, got 200: still failing"},
 		"another wrong status":       {check: refused, create: thread, state: "422 {}", code: 1, last: "expected 404 or 5xx, got 422: still failing"},
 		"an expected status":         {check: refused, create: thread, state: "404 {}", code: 0, last: "expected 404 or 5xx, got 404: now as expected"},
 		"a status of expected class": {check: refused, create: thread, state: "503 {}", code: 0, last: "expected 404 or 5xx, got 503: now as expected"},
+		"one of several responses": {check: refused, create: thread, state: "404 {}", code: 0,
+			change: func(f *reports.Finding) { f.Count = 3 },
+			says:   "\nThis is one of 3 responses that showed the finding. To judge all: agentconform replay "},
 		"a flaky finding": {check: refused, create: thread, state: "404 {}", code: 3,
 			change: func(f *reports.Finding) { f.Judged, f.Seen = 2, 1 },
 			last:   "could not tell: as expected this time, but the test run saw the failure in only one of two attempts"},
@@ -305,6 +309,7 @@ func TestVerdict(t *testing.T) {
 			if c.last != "" {
 				assert.Equal(t, c.last, lastLine(out))
 			}
+			assert.Contains(t, out, c.says)
 			if c.create == thread {
 				assert.Equal(t, "/threads/t-2", removed)
 				assert.Contains(t, out, "\nremoved 1 of 1 created objects (KEEP=1 keeps them)\n")

@@ -45,7 +45,7 @@ func (s *script) writeEnd(f *reports.Finding) {
 		fmt.Fprintf(&s.text, "  compare %d %s %s\n", number, safe.ShellWord(comment(f.Expected)), safe.ShellWord(firstLine(f.Actual)))
 		return
 	}
-	fmt.Fprintf(&s.text, "  decide %d %s %s\n", number, s.expectation(), safe.ShellWord(s.doubt(f)))
+	fmt.Fprintf(&s.text, "  decide %d %s %s %s\n", number, s.expectation(), safe.ShellWord(s.doubt(f)), safe.ShellWord(s.others(f)))
 }
 
 // expectation describes the statuses of the check as one word of a shell: '422', '401 or 403'.
@@ -73,4 +73,16 @@ func (s *script) doubt(f *reports.Finding) string {
 		return "requests overlap, so the failure may depend on their timing"
 	}
 	return ""
+}
+
+// others returns a note about the other responses that showed the finding, which the script does not judge, or "".
+func (s *script) others(f *reports.Finding) string {
+	if f.Count < 2 {
+		return ""
+	}
+	note := fmt.Sprintf("This is one of %d responses that showed the finding.", f.Count)
+	if command := s.result.Run.ReplayCommand(f.ID); command != "" {
+		note += " To judge all: " + safe.Line(command)
+	}
+	return note
 }
