@@ -162,8 +162,12 @@ func body(_ *teller, e *event) string {
 // query returns the parameters in the URL, and the number of items: " with limit=101 and offset=0: 2 revisions".
 func query(t *teller, e *event) string {
 	count := ""
-	if kind := lists[e.Operation]; kind != "" && e.isOK() {
-		count = ": " + reports.Count(len(listIn(e.response)), kind)
+	if kind := lists[e.Operation]; kind != "" && e.isOK() && e.response.Exists() {
+		n := len(listIn(e.response))
+		count = ": " + reports.Count(n, kind)
+		if e.isCut {
+			count = ": more than " + reports.Count(n, kind)
+		}
 	}
 	return parametersOf(e) + count
 }

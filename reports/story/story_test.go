@@ -114,6 +114,11 @@ func TestSentences(t *testing.T) {
 	}
 	failed := post(`{"input":{"messages":[]}}`)
 	failed.Status = 500
+	cut := func(body string) reports.Exchange {
+		x := get("list-threads", "/threads")
+		x.Response.Body, x.Response.Size = body, 20_000
+		return x
+	}
 	for _, c := range []struct {
 		name, want string
 		exchange   reports.Exchange
@@ -123,6 +128,8 @@ func TestSentences(t *testing.T) {
 		{"no operation", "Send GET /threads/…abcd/STATE?a=b", get("", "/threads/"+id+"/STATE?a=b")},
 		{"parameters", "List the revisions with limit=1 0 and offset=2: 0 revisions",
 			get("list-revisions", "/v2/deployments/"+id+"/revisions?limit=1%200&offset=2")},
+		{"a list that was cut", "List the threads: more than 2 threads", cut(`[{"a":"b"},{"a":{"b":[1]}},{"a`)},
+		{"a list that was cut in its first item", "List the threads", cut(`[{"a":`)},
 		{"a run with a strategy that takes time", "Start run A with multitask_strategy enqueue, which takes 1.2 s",
 			post(`{"input":{"messages":[{"content":"wait=1200 word"}]},"multitask_strategy":"enqueue"}`)},
 		{"an input that is not an object", "Start run A with the input [1,2]", post(`{"input":[1,2]}`)},

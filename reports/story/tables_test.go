@@ -117,6 +117,8 @@ func TestItems(t *testing.T) {
 	threads := func(user int, ids string) reports.Exchange {
 		return exchange("list-threads", "GET", "/threads", "", 200, ids, user)
 	}
+	cut := threads(1, `[{"thread_id":"t1"},{"thread_id":"t2"},{"thread_`)
+	cut.Response.Size = 20_000
 	for _, c := range []struct {
 		name, pointer string
 		exchanges     []reports.Exchange
@@ -139,6 +141,8 @@ func TestItems(t *testing.T) {
 			[]string{"revision 2 DEPLOYED", "✗ revision 1 X"}},
 		{"a thread of another user", "", []reports.Exchange{thread("t1", 0), thread("t2", 1), threads(1, `[{"thread_id":"t1"},{"thread_id":"t2"}]`)},
 			[]string{"✗ thread 1 created by Alice of another user", "thread 2 created by Bob"}},
+		{"a list that was cut", "", []reports.Exchange{thread("t1", 0), thread("t3", 1), cut},
+			[]string{"✗ thread 1 created by Alice of another user", ""}},
 		{"a thread of the caller", "", []reports.Exchange{thread("t1", 0), threads(0, `[{"thread_id":"x"}]`)},
 			[]string{"", "✗ the thread missing"}},
 		{"a thread that was deleted", "", []reports.Exchange{thread("t1", 0),

@@ -34,6 +34,7 @@ type event struct {
 	caller   string            // such as "users.0", see callerOf
 	response gjson.Result      // the body, if it is valid JSON
 	request  gjson.Result
+	isCut    bool // the response is a list, of which the result has only the first items
 }
 
 func (e *event) isOK() bool { return e.Status >= 200 && e.Status < 300 }
@@ -61,6 +62,9 @@ func newTeller(r *reports.Result, f *reports.Finding) *teller {
 		e := &event{Exchange: x, part: link.Part, path: t.pathOf(x.URL), caller: callerOf(x.Request)}
 		e.ids = idsIn(e.path)
 		e.response, e.request = parse(x.Response.Body), parse(x.Request.Body)
+		if lists[x.Operation] != "" && x.Response.FullSize() > len(x.Response.Body) {
+			e.response, e.isCut = parseCutList(x.Response.Body), true
+		}
 		t.events = append(t.events, e)
 		t.nameObjects(e)
 		t.callers[e.caller] = true
@@ -82,6 +86,20 @@ func parse(body string) gjson.Result {
 		return gjson.Result{}
 	}
 	return gjson.Parse(body)
+}
+
+// parseCutList returns a list with the complete items at the beginning of a body that was cut, or a value that does not
+// exist if there are none.
+func parseCutList(body string) gjson.Result {
+	end := strings.LastIndex(body, "},{")
+	if end < 0 {
+		return gjson.Result{}
+	}
+	items := body[:end+1]
+	if list := parse(items + "]"); list.Exists() {
+		return list
+	}
+	return parse(items + "]}")
 }
 
 // pathOf returns the path and the query of an address below the base URL of its server. The agent server may be below the
