@@ -7,7 +7,11 @@ import (
 
 // Value returns the run in progress as judgements see a run that a rollback removes.
 func (p *Progress) Value() judge.Prior {
-	return judge.Prior{Run: p.GraphRun.Value(), Shown: p.Shown, Until: p.Until()}
+	prior := judge.Prior{Run: p.GraphRun.Value(), Shown: p.Shown, Until: p.Until()}
+	if p.ahead != nil {
+		prior.Ahead = []judge.Run{p.ahead.Value()}
+	}
+	return prior
 }
 
 // LeftIn returns an error if the state contains a message of this run. later lists the runs that the thread accepted after

@@ -19,6 +19,7 @@ type Prior struct {
 	Run
 	Shown *exchange.Response // a state with its first message; nil if the server shows no message before a run ends
 	Until time.Time          // the earliest time of its natural end
+	Ahead []Run              // the run that a pending run waits for, which the same rollback removes
 }
 
 // NoneRetrievable judges that a rollback has removed runs: GET returns an error status (section 7: the exact code is
@@ -70,18 +71,30 @@ func HoldsNewRunOnly(state *exchange.Response, prior Prior, next Run) error {
 	}
 	all := messages.Of(state)
 	left := prior.remaining(all, []Run{next})
-	if len(left) == 0 {
-		return err
-	}
 	owners := ownersOf(all, []Run{next}, []string{"the new run"})
+	summary := staysInThread
 	for _, at := range left {
 		owners[at] = rolledBack
 	}
+	if len(left) == 0 {
+		summary = aheadStaysInThread
+	}
+	for at, m := range all {
+		for _, ahead := range prior.Ahead {
+			if !slices.Contains(left, at) && ahead.isRepeatedBy(m) {
+				owners[at] = "the run before the pending run"
+				left = append(left, at)
+			}
+		}
+	}
+	if len(left) == 0 {
+		return err
+	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.NotRemoved,
-		Summary:  staysInThread,
+		Summary:  summary,
 		Expected: fmt.Sprintf("the %s of the new run", reports.Count(len(next.Inputs)+next.Outputs, "message")),
-		Check:    lacksTexts(messagesAt(all, left), []Run{prior.Run}, []Run{next}),
+		Check:    lacksTexts(messagesAt(all, left), append([]Run{prior.Run}, prior.Ahead...), []Run{next}),
 		Actual:   messages.ShownBy(all, owners),
 		Pointer:  atMessages,
 	}).Comparing(state, next.Created)
@@ -151,8 +164,9 @@ func lacksTexts(left []messages.Message, removed, remaining []Run) *reports.Chec
 
 // Texts about the messages of a run that was rolled back.
 const (
-	staysInThread = "Messages of a rolled-back run stay in the thread"
-	rolledBack    = "the run that was rolled back"
+	staysInThread      = "Messages of a rolled-back run stay in the thread"
+	aheadStaysInThread = "Messages of the run before a rolled-back pending run stay in the thread"
+	rolledBack         = "the run that was rolled back"
 )
 
 // remaining returns the indices of the messages of the state that belong to the prior run: its inputs, and messages that it had

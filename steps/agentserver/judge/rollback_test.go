@@ -128,6 +128,8 @@ func remainsRows() []judgetest.Row {
 		{Name: "the messages of the new run", Got: onlyNew(prior(ai(working)), human(nextInput), ai(nextInput))},
 		violation("a message of the prior run", outcome.NotRemoved,
 			onlyNew(prior(ai(working)), human(priorInput), ai(working), human(nextInput), ai(nextInput))),
+		left("a message of the run before a pending run", "of the run before the pending run", onlyNew(
+			Prior{Run: run(priorInput), Ahead: []Run{run(lastInput)}}, human(lastInput), human(nextInput), ai(nextInput))),
 		violation("a message of neither run", outcome.ExtraItem,
 			onlyNew(prior(ai(working)), ai("x"), human(nextInput), ai(nextInput))),
 		violation("the new run lacks its answer", outcome.MissingItem, onlyNew(prior(ai(working)), human(nextInput))),
