@@ -24,14 +24,17 @@ func show(t *testing.T, r *reports.Result, opts console.Options) string {
 }
 
 func TestConsole(t *testing.T) {
-	write := func(w io.Writer, r *reports.Result) error {
-		return console.Write(w, r, console.Options{Width: 100, Out: "out"})
-	}
 	check := func(t *testing.T, doc []byte) {
 		assert.Equal(t, safe.Terminal(string(doc)), string(doc))
 		assert.NotRegexp(t, `(?m)^::`, string(doc), "no line is a command of a CI system")
 	}
-	reporttest.Exporter{File: "sample.txt", Write: write, Check: check, Limit: 200_000}.Test(t)
+	for _, width := range []int{80, 120} {
+		write := func(w io.Writer, r *reports.Result) error {
+			return console.Write(w, r, console.Options{Width: width, Out: "out"})
+		}
+		file := fmt.Sprintf("sample-%d.txt", width)
+		reporttest.Exporter{File: file, Write: write, Check: check, Limit: 200_000}.Test(t)
+	}
 }
 
 func TestConsoleColors(t *testing.T) {
