@@ -83,7 +83,7 @@ func (p *Plane) RecordCreated(ctx context.Context, d *Deployment, a *exchange.Re
 		return nil
 	}
 	return outcome.Fails(a, outcome.Violation{Kind: outcome.Unserved(a), Summary: "A create request creates no deployment",
-		Expected: "2xx, with id and latest_revision_id"})
+		Expected: "2xx, with id and latest_revision_id"}).ByRequirement("CP-CREATE-1")
 }
 
 // CreateDeployed creates a deployment and waits until it is DEPLOYED.

@@ -3,7 +3,6 @@ package plane
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -143,14 +142,10 @@ func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err
 	}
-	d, err := shared.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
+	return shared.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
 		a := &Allowance{What: f.Name, Cost: SharedCost(f.Shared), Shares: []string{f.Shared}}
 		return f.make(a.Within(ctx))
 	})
-	if err != nil && ctx.Err() == nil {
-		return nil, fmt.Errorf("fixture: %s: %w", f.Name, err)
-	}
-	return d, err
 }
 
 // Lease returns the member of the pool that the allowance names, or the first one without an allowance. If deployed is

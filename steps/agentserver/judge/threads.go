@@ -61,7 +61,7 @@ type Thread struct {
 func ThreadIsNew(a *exchange.Response, id string, again bool) error {
 	switch {
 	case id == "":
-		return outcome.Fails(a, noID(a, "thread_id", "", ""))
+		return outcome.Fails(a, noID(a, "thread_id", "", "")).ByRequirement("AS-THREAD-1")
 	case again:
 		return outcome.Fails(a, outcome.Violation{
 			Kind:     outcome.WrongValue,
@@ -128,7 +128,7 @@ func listLacks(l List, t Thread) error {
 		Kind:     outcome.MissingItem,
 		Summary:  "The list of threads lacks a thread of the caller",
 		Expected: "a list with thread " + t.ID,
-		Actual:   l.size() + " without it",
+		Actual:   "a list of " + l.size() + ", without it",
 		Hint:     l.Hint,
-	}).Comparing(l.Response, t.Created)
+	}).ByRequirement("AS-THREAD-2").Comparing(l.Response, t.Created)
 }
