@@ -100,13 +100,14 @@ func inBaseline(all []*reports.Requirement) string {
 }
 
 // reasonOfAll returns the headline of the result, which is about the target as a whole: if its address is wrong, no
-// single failure matters. If nothing failed, it returns the reason for which most requirements could not be told.
+// single failure matters. If nothing failed and the test run was not stopped, it returns the reason for
+// which most requirements could not be told.
 func (o Overview) reasonOfAll() string {
 	if o.Result.Headline != "" {
 		return safe.Ellipsis(strings.TrimSuffix(o.Result.Headline, "."), maxHeadline)
 	}
 	open := o.CouldNotTell()
-	if len(o.Problems) > 0 || len(open) == 0 {
+	if len(o.Problems) > 0 || len(open) == 0 || o.Result.Run.Stopped != "" {
 		return ""
 	}
 	return Some(ids(open[0].Requirements), 1) + ": " + open[0].Text
@@ -115,6 +116,9 @@ func (o Overview) reasonOfAll() string {
 // NextStep returns a label and the one next command or change for the reader. Both may be empty.
 func (o Overview) NextStep() (label, text string) {
 	r := o.Result
+	if r.Headline != "" {
+		return "", "" // it names the next step
+	}
 	for _, p := range o.Problems {
 		if p.First() != nil && !p.Known {
 			return "Fix first", r.Run.ReplayCommand(p.Problem.Requirement)

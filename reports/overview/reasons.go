@@ -56,8 +56,7 @@ func (o Overview) CouldNotTell() []Reason {
 	return reasons
 }
 
-// grouped groups requirements by their typed causes, in their order. A requirement without a typed cause is a group of
-// its own.
+// grouped groups requirements by their typed causes, in their order. Causes with the same text are one group.
 func (o Overview) grouped(requirements []*reports.Requirement) []Reason {
 	var reasons []Reason
 	known := map[string]int{} // index in reasons, by cause
@@ -66,9 +65,13 @@ func (o Overview) grouped(requirements []*reports.Requirement) []Reason {
 		key := causeKey(root)
 		at, found := known[key]
 		if !found {
-			at = len(reasons)
+			reason := o.reason(q, root)
+			at = slices.IndexFunc(reasons, func(other Reason) bool { return other.Because() == reason.Because() })
+			if at < 0 {
+				at = len(reasons)
+				reasons = append(reasons, reason)
+			}
 			known[key] = at
-			reasons = append(reasons, o.reason(q, root))
 		}
 		reasons[at].Requirements = append(reasons[at].Requirements, q)
 	}
@@ -114,13 +117,7 @@ func (o Overview) reason(q, root *reports.Requirement) Reason {
 	if root.Skip != nil {
 		return skipReason(root)
 	}
-	reason := Reason{Text: shortReason(root)}
-	for _, b := range root.BlockedBy {
-		if b.Kind == reports.ByKey {
-			reason.Help = "correct " + b.Name
-		}
-	}
-	return reason
+	return Reason{Text: shortReason(root)}
 }
 
 func shortReason(q *reports.Requirement) string {

@@ -44,7 +44,7 @@ func classify(ctx context.Context, err error) *Outcome {
 	}
 	refused, is := errors.AsType[*exchange.RefusedAddress](err)
 	if is {
-		return Blocked("%v", err).By(reports.ByKey, refused.Key)
+		return Blocked("%v: correct %s", err, refused.Key).By(reports.ByKey, refused.Key)
 	}
 	none, is := errors.AsType[*exchange.NoResponse](err)
 	switch {
