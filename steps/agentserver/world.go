@@ -295,7 +295,7 @@ func (w *World) hasID(field string) error {
 	a, hint := w.scene.Response, ""
 	switch {
 	case w.target.Rejects(spec.AgentServer, a.Status):
-		hint = "set users to users that the target knows"
+		hint = "check the users in the configuration: the server may not know them"
 	case a.IsRefused() && field == "run_id":
 		hint = "set assistant_id to the name of the conformance graph"
 	}

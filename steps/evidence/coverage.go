@@ -57,10 +57,15 @@ func (c *Collector) Responses(operation string, from, before int) []Observation 
 
 // Trusted counts the responses of a side to credentials of the configuration, by status. Requests that are wrong on
 // purpose do not count, because they may be refused before the credentials are checked.
-func (c *Collector) Trusted(side spec.Side) map[int]int {
+func (c *Collector) Trusted(side spec.Side) map[int]int { return c.TrustedOf(side, "") }
+
+// TrustedOf counts like Trusted the responses to one caller, by the name of the caller.
+func (c *Collector) TrustedOf(side spec.Side, caller string) map[int]int {
 	all := map[int]int{}
 	for _, o := range c.which(func(o *Observation) bool { return o.Trusted && o.Side == side && !o.Wrong }) {
-		all[o.Status]++
+		if caller == "" || o.Caller.Name == caller {
+			all[o.Status]++
+		}
 	}
 	return all
 }

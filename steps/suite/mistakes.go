@@ -66,6 +66,27 @@ func refusedAll(t *target.Target, side spec.Side) (status int) {
 	return status
 }
 
+// refusedUser describes a user whose requests the agent server refused without exception, while it accepted others: the
+// credentials of this user may be wrong. It returns "" if there is no such user.
+func refusedUser(t *target.Target) string {
+	const many = 3
+	for i := range t.Config.JudgedUsers() {
+		name := fmt.Sprintf("users.%d", i)
+		sent := t.Collector.TrustedOf(spec.AgentServer, name)
+		status, n := 0, 0
+		isRefused := true
+		for s, count := range sent {
+			isRefused = isRefused && t.Rejects(spec.AgentServer, s)
+			status, n = s, n+count
+		}
+		if isRefused && n >= many {
+			_, remedy := t.Config.CredentialOf(i)
+			return fmt.Sprintf("the agent server returned %d to every request of %s: check %s", status, name, remedy)
+		}
+	}
+	return ""
+}
+
 // needsSide reports whether a scenario needs a half to accept its credentials. Scenarios about the agent server need
 // the control plane for its URL, unless the configuration has that.
 func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {

@@ -173,7 +173,8 @@ func (r *run) addFindings(res *reports.Result, order []int) {
 			leaks[f.ID] = isLeakKind(s.Requirement, found.Kind)
 			if first := r.repeated(s, found.Kind, found.Exchange); first > 0 && found.Compared == (outcome.Comparison{}) {
 				found.Compared = outcome.Comparison{Shown: found.Exchange, With: first}
-				f.Hint = cmp.Or(f.Hint, "another caller got the same response from this URL before: a check is missing, or a cache ignores the caller")
+				f.Hint = cmp.Or(f.Hint, "another caller got the same response from this URL before: if responses are cached, "+
+					"their key must include the caller")
 			}
 			f.Exchanges = r.chain(s, found, all)
 			f.Compared = r.comparison(found.Compared, order)
@@ -320,7 +321,7 @@ func (r *run) headline(res *reports.Result, rejected string) string {
 		return fmt.Sprintf("%d of %d responses are HTML pages: check that %s is the base URL, with its path prefix", html,
 			total, address)
 	}
-	same := cmp.Or(uniform(r.target, statuses), r.servedElsewhere())
+	same := cmp.Or(uniform(r.target, statuses), r.servedElsewhere(), refusedUser(r.target))
 	if same == "" && reports.Conclude(res.Requirements) == reports.Conformant {
 		return unseen
 	}
