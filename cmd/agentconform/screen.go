@@ -142,13 +142,18 @@ func (s *screen) showPlan(e target.Event) {
 	s.total = e.Total
 	creates := "creates no deployment"
 	if e.Deployments > 0 {
-		creates = "creates up to " + reports.Count(e.Deployments, "deployment") + " and removes them"
+		more := ""
+		if e.Explores {
+			more = ", more to explore,"
+		}
+		creates = "creates up to " + reports.Count(e.Deployments, "deployment") + more + " and removes them"
 	}
 	if s.bundled {
 		e.Name = "the bundled reference at " + e.Name
 	}
 	s.print("Testing %s", e.Name)
-	s.print("  %s; %s; seed %d", reports.Count(e.Total, "scenario"), creates, e.Seed)
+	s.print("  %s, seed %d", reports.Count(e.Total, "scenario"), e.Seed)
+	s.print("  %s", creates)
 }
 
 func (s *screen) showPoll(e target.Event) {

@@ -81,6 +81,16 @@ func (r *run) explore(ctx context.Context) {
 	}
 }
 
+// mayExplore reports whether the test run is expected to explore the control plane, before it begins.
+func (r *run) mayExplore() bool {
+	c := r.target.Config
+	if c.ReadOnly || c.Target == "" {
+		return false
+	}
+	isCheap := c.Every() == 0 && client.OnThisMachine(c.Target) && r.Select.all(features.ControlPlane)
+	return r.Explore > 0 || r.ExploreCase != nil || r.automatic() && isCheap
+}
+
 // automatic reports whether the user did not ask for exploration.
 func (r *run) automatic() bool { return r.Explore == Automatic && r.ExploreCase == nil }
 
@@ -154,16 +164,14 @@ func (r *run) addFailure(f *explore.Failure) {
 	}
 	q := r.Catalogue.Find(f.Requirement)
 	s := &features.Scenario{Requirement: q, Name: f.Name, URI: f.URI, Line: f.Line, After: q.After}
-	var told []string
 	keyword := "When"
 	for i, o := range f.Operations {
-		told = append(told, o.String())
 		s.Steps = append(s.Steps, features.Step{Keyword: keyword, Text: o.String(), Line: i + 1})
 		keyword = "And"
 	}
 	v := &f.Violations[0]
 	v.Count = f.Count
-	v.Hint = "the sequence: " + strings.Join(told, "; ")
+	v.Hint = "random operations found this; the page lists the " + reports.Count(len(f.Operations), "operation") + " that show it"
 	v.Summary += ", after " + reports.Count(len(f.Operations), "operation")
 	found := &verdict{Outcome: f.Outcome, step: len(s.Steps) - 1}
 	r.verdicts[s.Key()] = found

@@ -139,7 +139,8 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	r.forecast.Spend(r.selected)
 	r.forecast.AssignMembers(r.selected)
 	r.target.Progress(target.Event{Kind: target.Planned, Name: strings.Join(o.Config.Addresses(), ", agent server "),
-		Total: len(r.selected), Seed: r.Seed, Deployments: r.forecast.Plan(r.selected).Deployments})
+		Total: len(r.selected), Seed: r.Seed, Deployments: r.forecast.Plan(r.selected).Deployments,
+		Explores: r.mayExplore()})
 	if err := r.prepare(within); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
