@@ -156,8 +156,8 @@ Feature: Authentication at the agent server
         | a token that lacks its last character   | start a run      |
         | a token that has another last character | create a thread  |
         | a token that has another last character | start a run      |
-        | a token in the other case               | create a thread  |
-        | a token in the other case               | start a run      |
+        | a token in the wrong case               | create a thread  |
+        | a token in the wrong case               | start a run      |
 
       Examples: near misses of the token, requests that read
         | credentials                             | operation        |
@@ -173,10 +173,10 @@ Feature: Authentication at the agent server
         | a token that has another last character | read the state   |
         | a token that has another last character | retrieve a run   |
         | a token that has another last character | join a run       |
-        | a token in the other case               | list the threads |
-        | a token in the other case               | read the state   |
-        | a token in the other case               | retrieve a run   |
-        | a token in the other case               | join a run       |
+        | a token in the wrong case               | list the threads |
+        | a token in the wrong case               | read the state   |
+        | a token in the wrong case               | retrieve a run   |
+        | a token in the wrong case               | join a run       |
 
       @needs:agent.blocked_token @writes
       Examples: a blocked token, requests that write

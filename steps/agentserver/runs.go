@@ -313,7 +313,13 @@ func (w *World) userRetrievesByForms(ctx context.Context) error {
 }
 
 func (w *World) eachIsError() error {
-	return w.scene.EachCase(func(c common.Case) error { return judge.IsError(c.Response, c.What) })
+	return w.scene.EachCase(func(c common.Case) error {
+		isOther := w.attempted == target.TheOtherUser || w.attempted == target.SameIdentityUser
+		if isOther && c.What == "" {
+			return judge.IsError(c.Response, "a user who does not own it")
+		}
+		return judge.IsError(c.Response, c.What)
+	})
 }
 
 func (w *World) acceptedInTime() error {

@@ -161,7 +161,8 @@ func (w *World) patchSource(ctx context.Context, change map[string]any) error {
 func (w *World) current(field string) (string, error) {
 	value := w.before.Deployment.Get("source_revision_config." + field)
 	if value.Type != gjson.String {
-		return "", outcome.Inconclusive("the deployment has no string %s to send again: %s", field, outcome.Shown(value))
+		return "", outcome.Inconclusive("the current %s of the deployment cannot be sent again, because it is %s", field,
+			outcome.Shown(value))
 	}
 	return value.Str, nil
 }

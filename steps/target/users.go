@@ -41,7 +41,7 @@ const (
 // tokenMistakes are the mistakes of callers whose token is almost that of the first user.
 var tokenMistakes = map[string]config.Mistake{
 	"a caller with a token that has one more character":     config.OneMore,
-	"a caller with a token in the other case":               config.OtherCase,
+	"a caller with a token in the wrong case":               config.OtherCase,
 	"a caller with a token that lacks its last character":   config.OneLess,
 	"a caller with a token that has another last character": config.OtherEnd,
 }

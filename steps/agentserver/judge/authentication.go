@@ -56,7 +56,7 @@ func RefusesCaller(a *exchange.Response, caller, class string, statuses []int, h
 	v := outcome.Violation{
 		Kind:     outcome.WrongStatus,
 		Class:    class,
-		Summary:  fmt.Sprintf("%s by %s returns %d", nameOf(a.Request), caller, a.Status),
+		Summary:  fmt.Sprintf("%s returns %d %s", nameOf(a.Request), a.Status, byCaller(caller)),
 		Expected: expected,
 		Check:    check,
 		Hint:     hint,
@@ -68,6 +68,19 @@ func RefusesCaller(a *exchange.Response, caller, class string, statuses []int, h
 		v.Kind = outcome.Accepted
 	}
 	return outcome.Fails(a, v)
+}
+
+// byCaller returns the end of a sentence about a response: "for an unknown token", "without credentials".
+func byCaller(caller string) string {
+	with, hasCredentials := strings.CutPrefix(caller, "a caller with ")
+	without, hasNone := strings.CutPrefix(caller, "a caller without ")
+	switch {
+	case hasCredentials:
+		return "for " + with
+	case hasNone:
+		return "without " + without
+	}
+	return "to " + caller
 }
 
 // RefusalHasDetail judges that a refusal has one of the details of the authentication handler (section 5). Clients

@@ -196,7 +196,7 @@ func CreatedAtUnchanged(revisions []Reread) error {
 		was, is := r.First.Get("created_at"), r.Now.Get("created_at")
 		same, comparable := sameInstant(was, is)
 		if !comparable {
-			return outcome.Inconclusive("the revision has no created_at to compare")
+			return outcome.Inconclusive("created_at of the revision is missing, or not a time with an offset")
 		}
 		if !same {
 			return fieldFails(r.Now, "created_at", outcome.Violation{
