@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/reports/story"
 )
 
 // chart is the timeline: a bar for each revision, with a segment for each status.
@@ -47,9 +48,6 @@ const (
 	chartRow   = 42
 	chartEnd   = 8 // width of the mark at the end of a bar
 )
-
-// settled are the statuses at which polling ends.
-var settled = []string{"DEPLOYED", "CREATE_FAILED", "BUILD_FAILED", "DEPLOY_FAILED", "SKIPPED", "INTERRUPTED"}
 
 // chartOf returns the chart of the transitions, or nil if there are none.
 func chartOf(r *reports.Result) *chart {
@@ -122,7 +120,7 @@ func (c *chart) x(at int64) int {
 func (c *chart) bar(transitions []reports.Transition) chartBar {
 	slices.SortStableFunc(transitions, func(a, b reports.Transition) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	last := transitions[len(transitions)-1]
-	bar := chartBar{Last: last, Settled: slices.Contains(settled, last.Status)}
+	bar := chartBar{Last: last, Settled: story.IsSettled(last.Status)}
 	for i, t := range transitions {
 		s := chartSegment{X: c.x(t.AtMS), Class: reports.Slug(t.Status), Status: t.Status}
 		switch {

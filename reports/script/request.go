@@ -158,7 +158,6 @@ func (s *script) findIDs(check *reports.Check) {
 				kind := p.kind(each.Operation)
 				counts[kind]++
 				known[p.value] = &id{pair: p, from: each, name: nameOf(kind, counts[kind])}
-				s.names[p.value] = known[p.value].name
 			}
 		}
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/reports/story"
 )
 
 //go:embed helpers.sh
@@ -57,7 +58,8 @@ func Command(r *reports.Result, f *reports.Finding, folder string) string {
 
 // Write writes the script of a finding. The error is that of w, or the reason why there is no script.
 func Write(w io.Writer, r *reports.Result, f *reports.Finding) error {
-	s := &script{result: r, secrets: map[string]bool{}, names: map[string]string{}}
+	s := &script{result: r, secrets: map[string]bool{}}
+	s.sentences, s.users = story.Requests(r, f)
 	if err := s.readSteps(f); err != nil {
 		return err
 	}
@@ -95,6 +97,9 @@ func (s *script) writeHeader(b *strings.Builder, f *reports.Finding) {
 	fmt.Fprintf(b, "# %s: expected %s, got %s\n#\n", comment(f.Summary), comment(f.Expected), firstLine(f.Actual))
 	fmt.Fprintf(b, "# This script sends the requests that led to this finding to %s. Run it:\n#   %s\n", comment(targets),
 		comment(Command(s.result, f, s.result.Run.Out())))
+	for _, user := range s.users {
+		fmt.Fprintf(b, "# %s has the credentials %s.\n", user.Name, user.Key)
+	}
 	b.WriteString("# It needs bash and curl. At the end it removes what it created; with KEEP=1 it does not.\n" +
 		"# Exit codes: 0 now as expected, 1 still failing, 2 a secret is not set, 3 could not tell.\n")
 }
@@ -115,8 +120,10 @@ type script struct {
 	decides bool            // the check of the finding applies to that response
 	check   *step           // uses the ids in the check; nil if decides is false
 	secrets map[string]bool // names of variables
-	names   map[string]string
 	text    strings.Builder // the lines of the steps
+
+	sentences map[int]string // about the requests, by the id of the exchange
+	users     []story.User   // in the sentences
 }
 
 // writeStep writes the lines of a step: it waits for background requests, takes ids from responses, and sends the
@@ -140,7 +147,11 @@ func (s *script) writeStep(i int, each *step) error {
 		s.writeCheck()
 	}
 	s.writeTiming(i)
-	sentence := safe.ShellWord(comment(s.sentence(each)))
+	sentence := s.sentences[each.ID]
+	if s.isByOther(each) {
+		sentence += " (by another scenario)"
+	}
+	sentence = safe.ShellWord(comment(sentence))
 	switch {
 	case each.background:
 		fmt.Fprintf(&s.text, "  step %d %s %s \\\n    %s &\n  sent%d=$!\n", each.number, s.wanted(each), sentence, arguments, each.number)

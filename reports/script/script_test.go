@@ -171,8 +171,8 @@ func TestOverlappingRequests(t *testing.T) {
 	r, f := chainOf(s.URL, join, rollback, after)
 	out, log, code := run(t, r, f)
 	assert.Equal(t, unknown, code, log)
-	assert.Contains(t, out, "1. GET /join: 200", "the next request is sent before the join has a response")
-	assert.Less(t, strings.Index(out, "1. GET"), strings.Index(out, "3. GET"), "a later request waits for the response of the join: %s", out)
+	assert.Contains(t, out, "1. Send GET /join without credentials: 200", "the next request is sent before the join has a response")
+	assert.Less(t, strings.Index(out, "1. Send"), strings.Index(out, "3. Send"), "a later request waits for the response of the join: %s", out)
 }
 
 // TestHostileTarget runs scripts of results whose texts try to run commands or to send secrets to another server.
@@ -213,7 +213,7 @@ func TestNoResponse(t *testing.T) {
 	f.Check = &reports.Check{Statuses: []string{"404"}}
 	out, _, code := run(t, r, f)
 	assert.Equal(t, 3, code)
-	assert.Contains(t, out, "1. POST /threads: no response, but 200 in the test run\n")
+	assert.Contains(t, out, "1. Send POST /threads without credentials: no response, but 200 in the test run\n")
 	assert.Equal(t, "could not tell: step 1 had no response", lastLine(out))
 }
 

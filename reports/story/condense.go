@@ -68,7 +68,7 @@ func (t *teller) needed(before *event) []*event {
 		case e.Operation == "get-revision":
 			keeps = !isSettled[e.ids["revision"]]
 		}
-		if e.Operation == "get-revision" && settled(statusOf(e)) {
+		if e.Operation == "get-revision" && IsSettled(statusOf(e)) {
 			isSettled[e.ids["revision"]] = true
 		}
 		if keeps {
@@ -93,8 +93,8 @@ var isWait = map[string]bool{"join-run": true, "join-run-stream": true}
 // statusOf returns the status of the revision or run in a response.
 func statusOf(e *event) string { return e.response.Get("status").String() }
 
-// settled reports whether a revision with the status is neither created, built nor deployed any more.
-func settled(status string) bool {
+// IsSettled reports whether a revision with the status is neither created, built nor deployed any more.
+func IsSettled(status string) bool {
 	return status == "DEPLOYED" || status == "SKIPPED" || status == "INTERRUPTED" || strings.HasSuffix(status, "_FAILED")
 }
 

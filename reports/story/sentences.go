@@ -108,20 +108,35 @@ func (t *teller) sentence(g group) string {
 	e := g.last()
 	row, known := sentences[e.Operation]
 	isPoll := e.Method == "GET" && !slices.ContainsFunc(g, func(other *event) bool { return !other.isSame(e) })
-	name := func(kind string) string { return t.objectName(e, strings.Trim(kind, "{}")) }
 	replaced := t.replacedBy(e)
+	switch {
+	case known && len(g) > 1 && !isPoll:
+		many := cmp.Or(row.many, row.text+" %d times")
+		return fmt.Sprintf(kind.ReplaceAllString(many, "an object"), len(g)) + t.by(e) + t.sharedDetails(row, g)
+	case len(replaced) > 0:
+		return "Replace " + and(replaced) + ": start " + t.objectName(e, "run") + t.by(e) + runDetails(t, e)
+	case t.isWaitForBuild(e):
+		return t.request(e)
+	}
+	return t.request(e) + t.sharedDetails(row, group{e})
+}
+
+// request returns the text for a request without details.
+func (t *teller) request(e *event) string {
+	row, known := sentences[e.Operation]
 	switch {
 	case !known:
 		return "Send " + e.Method + " " + t.short(e.path) + t.by(e)
-	case len(g) > 1 && !isPoll:
-		many := cmp.Or(row.many, row.text+" %d times")
-		return fmt.Sprintf(kind.ReplaceAllString(many, "an object"), len(g)) + t.by(e) + t.sharedDetails(row, g)
-	case e.Operation == "get-revision" && e.part == reports.SetUp && e != t.shown && settled(statusOf(e)):
-		return "Wait until " + name("revision") + " is " + statusOf(e)
-	case len(replaced) > 0:
-		return "Replace " + and(replaced) + ": start " + name("run") + t.by(e) + runDetails(t, e)
+	case t.isWaitForBuild(e):
+		return "Wait until " + t.objectName(e, "revision") + " is " + statusOf(e)
 	}
-	return kind.ReplaceAllStringFunc(row.text, name) + t.by(e) + t.sharedDetails(row, group{e})
+	name := func(kind string) string { return t.objectName(e, strings.Trim(kind, "{}")) }
+	return kind.ReplaceAllStringFunc(row.text, name) + t.by(e)
+}
+
+// isWaitForBuild reports whether the suite read a revision to wait until it was settled.
+func (t *teller) isWaitForBuild(e *event) bool {
+	return e.Operation == "get-revision" && e.part == reports.SetUp && e != t.shown && IsSettled(statusOf(e))
 }
 
 // sharedDetails returns the details of the requests of a group, or "" if they differ.
@@ -199,10 +214,7 @@ var hold = regexp.MustCompile(`(?:^|\s)wait(?:-after-write)?=([0-9]{1,7})(?:\s|$
 
 // runDetails returns how long a run takes, and its multitask strategy.
 func runDetails(t *teller, e *event) string {
-	text := ""
-	if strategy := e.request.Get("multitask_strategy"); strategy.Exists() {
-		text = " with multitask_strategy " + strings.Trim(safe.CutJSON(strategy.Raw, 30), `"`)
-	}
+	text := strategyOf(e)
 	if match := hold.FindStringSubmatch(inputOf(e)); match != nil {
 		ms, _ := strconv.ParseInt(match[1], 10, 64) // at most 7 digits
 		text += ", which takes " + reports.Duration(ms)
@@ -216,6 +228,14 @@ func runDetails(t *teller, e *event) string {
 		text += " with the input " + safe.CutJSON(input.Raw, 80)
 	}
 	return text
+}
+
+func strategyOf(e *event) string {
+	strategy := e.request.Get("multitask_strategy")
+	if !strategy.Exists() {
+		return ""
+	}
+	return " with multitask_strategy " + strings.Trim(safe.CutJSON(strategy.Raw, 30), `"`)
 }
 
 // messageCount returns the number of messages in a state.

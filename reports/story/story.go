@@ -97,6 +97,17 @@ func Of(r *reports.Result, f *reports.Finding) Story {
 	return safe.Copy(s, safe.Line)
 }
 
+// Requests returns a sentence about each request of a finding, by the id of its exchange, and the users in them. The
+// sentences do not mention times and responses, so they are also true for requests that are sent again.
+func Requests(r *reports.Result, f *reports.Finding) (sentences map[int]string, users []User) {
+	t := newTeller(r, f)
+	sentences = map[int]string{}
+	for _, e := range t.events {
+		sentences[e.ID] = safe.Line(safe.Ellipsis(t.request(e)+strategyOf(e)+parametersOf(e), maxText))
+	}
+	return sentences, t.users()
+}
+
 // limited returns at most maxRows rows of a table: the wrong ones and those next to the first of them. It also returns the
 // number of omitted rows.
 func limited[T any](rows []T, isWrong func(T) bool) ([]T, int) {
