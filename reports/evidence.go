@@ -136,27 +136,6 @@ func (r *Result) RenumberExchanges(order []int) {
 	}
 }
 
-// Observation describes the finding in one line: "limit=101 is accepted: expected 422, got 200, with 20 revisions". If no
-// values were compared it is the summary.
-func (f *Finding) Observation() string {
-	if f.Expected == "" || f.Actual == "" {
-		return f.Summary
-	}
-	line := fmt.Sprintf("expected %s, got %s", firstLine(f.Expected), firstLine(f.Actual))
-	switch {
-	case f.Summary == "":
-		return line
-	case strings.HasSuffix(f.Summary, line): // in results of earlier versions
-		return f.Summary
-	}
-	return f.Summary + ": " + line
-}
-
-// IsObservationComplete reports whether [Finding.Observation] contains the expected and the actual value completely.
-func (f *Finding) IsObservationComplete() bool {
-	return f.Expected != "" && f.Actual != "" && firstLine(f.Expected) == f.Expected && firstLine(f.Actual) == f.Actual
-}
-
 // maxLine is the maximum length of the expected and of the actual value in one line, in characters.
 const maxLine = 120
 

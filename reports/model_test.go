@@ -34,21 +34,6 @@ func TestCauses(t *testing.T) {
 		"F": {"F"}, "G": {"G"}}, causes, "each member of a cycle explains itself")
 }
 
-func TestObservation(t *testing.T) {
-	for want, f := range map[string]reports.Finding{
-		"limit=101 is accepted: expected 422, got 200, with 20 revisions": {Summary: "limit=101 is accepted", Expected: "422", Actual: "200, with 20 revisions\n{}"},
-		"list-revisions: expected 422, got 200":                           {Summary: "list-revisions: expected 422, got 200", Expected: "422", Actual: "200"},
-		"expected 422, got 200":                                           {Expected: "422", Actual: "200"},
-		"The server does not respond":                                     {Summary: "The server does not respond"},
-	} {
-		assert.Equal(t, want, f.Observation())
-	}
-	whole := reports.Finding{Expected: "status 422", Actual: "status 200"}
-	assert.True(t, whole.IsObservationComplete())
-	whole.Actual += "\n{}"
-	assert.False(t, whole.IsObservationComplete(), "the line does not contain the body")
-}
-
 // TestShellWord compares the words that a shell prints.
 func TestShellWord(t *testing.T) {
 	shell, err := exec.LookPath("sh")

@@ -36,7 +36,7 @@ type failure struct {
 type finding struct {
 	*reports.Finding
 	Request string      // method and path of the exchange that shows it; may be empty
-	Compare *comparison // nil if the first lines of the expected and the actual value are complete
+	Compare *comparison // nil if the expected and the actual value are one line each
 	Replay  string      // command that judges the finding again
 	Script  string      // path of the script that reproduces the finding; may be empty
 	Run     string      // command that runs this script
@@ -124,7 +124,7 @@ func (p *page) finding(f *reports.Finding, replay string) finding {
 	if x, err := p.recorded.Exchange(f.Exchange); err == nil {
 		v.Request = safe.Line(x.Method + " " + p.short(x.URL))
 	}
-	if !f.IsObservationComplete() {
+	if f.Expected == "" || f.Actual == "" || f.ExpectedLine() != f.Expected || f.ActualLine() != f.Actual {
 		c := compare(f.Expected, f.Actual)
 		v.Compare = &c
 	}

@@ -1,7 +1,6 @@
 package overview
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/agentconform/agentconform/reports"
@@ -14,7 +13,6 @@ type Problem struct {
 	Owner    *reports.Requirement // the requirement that owns the behavior
 	Findings []*reports.Finding   // of this requirement
 	Request  string               // "GET /v2/deployments/…bc98/revisions?limit=101", or empty
-	Status   int                  // of the response; 0: none
 	Expected string               // in one line; may be empty
 	Got      string               // in one line; may be empty
 	Also     []string             // titles of the other findings of the requirement
@@ -28,11 +26,6 @@ func (p Problem) First() *reports.Finding {
 	return p.Findings[0]
 }
 
-// Heading returns the number, the requirement and the title: "1. CP-LIST-3  limit=101 is accepted".
-func (p Problem) Heading() string {
-	return fmt.Sprintf("%d. %s  %s", p.Number, p.Problem.Requirement, p.Title)
-}
-
 func (o Overview) problems() (all []Problem) {
 	for each := range reports.Each(o.Result.Problems) {
 		owner := o.Result.Requirement(each.Requirement)
@@ -42,8 +35,7 @@ func (o Overview) problems() (all []Problem) {
 		p := Problem{Problem: each, Owner: owner, Findings: o.Findings[owner.ID]}
 		for i, f := range p.Findings {
 			if i == 0 {
-				p.Expected, p.Got = f.ExpectedLine(), f.ActualLine()
-				p.Request, p.Status = o.request(f)
+				p.Request, p.Expected, p.Got = o.request(f), f.ExpectedLine(), f.ActualLine()
 				continue
 			}
 			if title := safe.Ellipsis(f.Summary, maxCause); title != p.Title && !slices.Contains(p.Also, title) {
@@ -55,13 +47,13 @@ func (o Overview) problems() (all []Problem) {
 	return all
 }
 
-// request returns the method and the path of the request that shows a finding, and the status of the response.
-func (o Overview) request(f *reports.Finding) (request string, status int) {
+// request returns the method and the path of the request that shows a finding, or "" if it has none.
+func (o Overview) request(f *reports.Finding) string {
 	x, err := o.Result.Exchange(f.Exchange)
 	if err != nil {
-		return "", 0
+		return ""
 	}
-	return safe.Ellipsis(x.Method+" "+safe.ShortIDs(reports.PathOf(x.URL)), maxCause), x.Status
+	return safe.Ellipsis(x.Method+" "+safe.ShortIDs(reports.PathOf(x.URL)), maxCause)
 }
 
 // ProblemOf returns the problem to which the failure of a requirement belongs, or nil.
