@@ -126,7 +126,7 @@ func (p *printer) problem(problem overview.Problem) {
 	}
 	if f := problem.First(); f != nil {
 		p.field("Hint", f.Hint)
-		p.verbatim("Try", p.Result.Run.ReplayCommand(problem.Problem.Requirement), "")
+		p.verbatim("Try", p.Result.Run.ReplayCommand(problem.Problem.Requirement))
 	}
 	p.line("")
 }
@@ -224,10 +224,10 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	}
 	p.field("Step", f.Step)
 	p.field("Seen", f.SeenText())
-	p.verbatim("Request", f.Curl, "")
-	p.verbatim("Try", p.Result.Run.ReplayCommand(f.ID), "")
+	p.verbatim("Request", f.Curl)
+	p.verbatim("Try", p.Result.Run.ReplayCommand(f.ID))
 	if p.opts.Out != "" {
-		p.verbatim("Script", script.Command(p.Result, f, p.opts.Out), "")
+		p.verbatim("Script", script.Command(p.Result, f, p.opts.Out))
 	}
 }
 

@@ -56,37 +56,31 @@ func (p *printer) field(label, text string) {
 	}
 }
 
-// colored prints a label and a text of the target of several lines, in a color. Lines are wrapped.
-func (p *printer) colored(label, text string, c color) {
-	if text == "" {
-		return
-	}
-	lines := strings.Split(strings.TrimRight(safe.Terminal(safe.Cut(text, 4000)), "\n"), "\n")
-	for i, l := range lines {
-		if i == maxLines {
-			p.line("%s… %d more lines%s", p.label(""), len(lines)-i, p.more())
-			return
-		}
-		p.wrapColored(p.label(label), strings.Repeat(" ", labelWidth), l, c)
-		label = ""
-	}
-}
-
 // maxLines is the maximum number of lines of one text.
 const maxLines = 20
 
-// verbatim prints a label and a text that is not wrapped, because users copy or compare it.
-func (p *printer) verbatim(label, text string, c color) {
+// colored prints a label and a text of the target of several lines, in a color. Lines are wrapped.
+func (p *printer) colored(label, text string, c color) {
+	p.lines(label, text, func(label, line string) { p.wrapColored(label, strings.Repeat(" ", labelWidth), line, c) })
+}
+
+// verbatim prints a label and a text that is not wrapped, because users copy it.
+func (p *printer) verbatim(label, text string) {
+	p.lines(label, text, func(label, line string) { p.line("%s%s", label, line) })
+}
+
+// lines prints the lines of a text of the target, the first one after the label.
+func (p *printer) lines(label, text string, print func(label, line string)) {
 	if text == "" {
 		return
 	}
 	lines := strings.Split(strings.TrimRight(safe.Terminal(safe.Cut(text, 4000)), "\n"), "\n")
-	for i, l := range lines {
+	for i, line := range lines {
 		if i == maxLines {
 			p.line("%s… %d more lines%s", p.label(""), len(lines)-i, p.more())
 			return
 		}
-		p.line("%s%s", p.label(label), p.paint(c, l))
+		print(p.label(label), line)
 		label = ""
 	}
 }

@@ -7,19 +7,20 @@ import (
 
 // Cleanup describes the objects that a test run created at the target.
 type Cleanup struct {
-	Removed, Remaining []reports.LedgerEntry
-	Summary            string // "created 1 deployment, 85 threads, 70 runs; all removed"; empty if nothing was created
-	NotRemoved         string // "74 threads, 60 runs: the first reason"; empty if everything was removed
-	Command            string // removes the remaining objects; empty if the target cannot remove them
+	Remaining  []reports.LedgerEntry
+	Summary    string // "created 1 deployment, 85 threads, 70 runs; all removed"; empty if nothing was created
+	NotRemoved string // "74 threads, 60 runs: the first reason"; empty if everything was removed
+	Command    string // removes the remaining objects; empty if the target cannot remove them
 }
 
 // Cleanup returns what became of the objects in the ledger. out is the folder of the ledger and may be empty.
 func (o Overview) Cleanup(out string) Cleanup {
 	var c Cleanup
+	var removed []reports.LedgerEntry
 	reason := ""
 	for _, e := range o.Result.Ledger {
 		if e.Removed {
-			c.Removed = append(c.Removed, e)
+			removed = append(removed, e)
 			continue
 		}
 		c.Remaining = append(c.Remaining, e)
@@ -33,22 +34,22 @@ func (o Overview) Cleanup(out string) Cleanup {
 	if len(o.Result.Ledger) == 0 {
 		return c
 	}
-	removed := "all removed"
+	text := "all removed"
 	switch {
-	case len(c.Removed) == 0:
-		removed = "removed none"
+	case len(removed) == 0:
+		text = "removed none"
 	case len(c.Remaining) > 0:
-		removed = "removed " + CountByKind(c.Removed)
+		text = "removed " + countByKind(removed)
 	}
-	c.Summary = "created " + CountByKind(o.Result.Ledger) + "; " + removed
-	c.NotRemoved = reports.Joined(": ", CountByKind(c.Remaining), reason)
+	c.Summary = "created " + countByKind(o.Result.Ledger) + "; " + text
+	c.NotRemoved = reports.Joined(": ", countByKind(c.Remaining), reason)
 	if took := o.Result.Run.RemovalMS; took > 0 {
 		c.Summary += ", in " + reports.Duration(took)
 	}
 	return c
 }
 
-// CountByKind counts entries: "1 deployment, 6 threads, 4 runs".
-func CountByKind(entries []reports.LedgerEntry) string {
+// countByKind counts entries: "1 deployment, 6 threads, 4 runs".
+func countByKind(entries []reports.LedgerEntry) string {
 	return countBy([]string{"deployment", "thread", "run"}, entries, func(e reports.LedgerEntry) string { return e.Kind })
 }
