@@ -70,13 +70,22 @@ func (m Message) SecretSpans() [][2]int {
 		if !secretPointers.MatchString(place.Pointer) {
 			continue
 		}
-		value := gjson.Get(m.Body, strings.ReplaceAll(strings.TrimPrefix(place.Pointer, "/"), "/", "."))
+		value := gjson.Get(m.Body, strings.Join(JSONPath(place.Pointer), "."))
 		if value.Type == gjson.String && value.Index > 0 {
 			found = append(found, [2]int{value.Index, value.Index + len(value.Raw)})
 		}
 	}
 	slices.SortFunc(found, func(a, b [2]int) int { return a[0] - b[0] })
 	return found
+}
+
+// JSONPath returns the segments of a JSON pointer (RFC 6901), escaped for gjson.
+func JSONPath(pointer string) []string {
+	segments := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for i, s := range segments {
+		segments[i] = gjson.Escape(strings.ReplaceAll(strings.ReplaceAll(s, "~1", "/"), "~0", "~"))
+	}
+	return segments
 }
 
 // SortedHeaders returns names and values of the headers, sorted by name.

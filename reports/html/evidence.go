@@ -76,12 +76,9 @@ func indented(text string) string {
 // find returns the offsets of the value at a JSON pointer (RFC 6901). If there is no such value, it returns those of the
 // nearest enclosing value, or zeros for the whole text, and the pointer as missing.
 func find(text, pointer string) (start, end int, missing string) {
-	tokens := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	for i, t := range tokens {
-		tokens[i] = gjson.Escape(strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~"))
-	}
-	for n := len(tokens); n > 0 && strings.HasPrefix(pointer, "/"); n-- {
-		if value := gjson.Get(text, strings.Join(tokens[:n], ".")); value.Exists() && value.Index > 0 {
+	path := reports.JSONPath(pointer)
+	for n := len(path); n > 0 && strings.HasPrefix(pointer, "/"); n-- {
+		if value := gjson.Get(text, strings.Join(path[:n], ".")); value.Exists() && value.Index > 0 {
 			return value.Index, value.Index + len(value.Raw), missing
 		}
 		missing = pointer

@@ -64,7 +64,7 @@ type page struct {
 	Link     string // address of the implementation, if it is an HTTP address
 	Problems []problem
 	Words    []overview.Class // words of the requirements
-	Parts    []*part
+	Parts    []part
 	Coverage *coverageView // nil if there are no operations
 	Chart    *chart        // nil if no status was polled
 	Records  template.HTML // all exchanges, compressed; empty if there are none
@@ -98,7 +98,7 @@ func pageOf(recorded *reports.Result) (*page, error) {
 		return p, nil
 	}
 	p.Problems = p.problems()
-	p.Parts = p.parts()
+	p.Parts = partsOf(p.requirements())
 	p.Chart = chartOf(r)
 	if len(recorded.Exchanges) == 0 {
 		return p, nil

@@ -14,7 +14,7 @@ import (
 type part struct {
 	Name, Slug string
 	Passed, N  int
-	Features   []*feature
+	Features   []feature
 }
 
 // feature is a group of requirements.
@@ -27,7 +27,7 @@ type feature struct {
 // requirement is one line of the list of all requirements.
 type requirement struct {
 	*reports.Requirement
-	Part    string // slug
+	Part    string // slug, set by partsOf
 	Label   string // text for the verdict
 	Problem int    // number of the problem that shows its failure, or 0
 	Rule    *rule  // set in the page of the specification
@@ -46,11 +46,23 @@ func partName(profile string) string {
 	return partNames[2]
 }
 
-// parts returns all requirements by part of the interface.
-func (p *page) parts() (parts []*part) {
+// requirements returns the lines of the list of all requirements.
+func (p *page) requirements() (all []requirement) {
+	for q := range reports.Each(p.Result.Requirements) {
+		v := requirement{Requirement: q, Label: p.Label(q)}
+		if problem := p.ProblemOf(q); problem != nil && q.Verdict == reports.Failed {
+			v.Problem = problem.Number
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// partsOf groups requirements by part of the interface and by feature.
+func partsOf(requirements []requirement) (parts []part) {
 	for _, name := range partNames {
-		one := &part{Name: name, Slug: reports.Slug(name)}
-		for q := range reports.Each(p.Result.Requirements) {
+		one := part{Name: name, Slug: reports.Slug(name)}
+		for _, q := range requirements {
 			if partName(q.Profile) != name {
 				continue
 			}
@@ -58,25 +70,19 @@ func (p *page) parts() (parts []*part) {
 			if q.Verdict == reports.Passed {
 				one.Passed++
 			}
-			v := requirement{Requirement: q, Part: one.Slug, Label: p.Label(q)}
-			if problem := p.ProblemOf(q); problem != nil && q.Verdict == reports.Failed {
-				v.Problem = problem.Number
+			last := len(one.Features) - 1
+			if last < 0 || one.Features[last].Name != q.Feature {
+				one.Features = append(one.Features, feature{Name: q.Feature, Open: q.Rule != nil})
+				last++
 			}
-			one.add(v)
+			q.Part = one.Slug
+			one.Features[last].Requirements = append(one.Features[last].Requirements, q)
 		}
 		if one.N > 0 {
 			parts = append(parts, one)
 		}
 	}
 	return parts
-}
-
-func (one *part) add(q requirement) {
-	if len(one.Features) == 0 || one.Features[len(one.Features)-1].Name != q.Feature {
-		one.Features = append(one.Features, &feature{Name: q.Feature, Open: q.Rule != nil})
-	}
-	f := one.Features[len(one.Features)-1]
-	f.Requirements = append(f.Requirements, q)
 }
 
 // Label returns the word for the verdict of a requirement.
@@ -89,35 +95,21 @@ func (p *page) Label(q *reports.Requirement) string {
 }
 
 // Counts returns the number of requirements by the word for their verdict: "8 passed, 1 not tested".
-func (f *feature) Counts() string {
-	var verdicts []reports.Verdict
+func (f feature) Counts() string {
+	numbers := map[overview.Class]int{}
 	for _, q := range f.Requirements {
-		verdicts = append(verdicts, q.Verdict)
+		numbers[overview.Word(q.Verdict)]++
 	}
-	return countWords(verdicts)
+	return overview.CountsOf(numbers).String()
 }
 
 // countScenarios counts scenarios by the word for their verdict: "16 passed, 1 failed".
 func countScenarios(scenarios []reports.Scenario) string {
-	var verdicts []reports.Verdict
-	for _, s := range scenarios {
-		verdicts = append(verdicts, s.Verdict)
-	}
-	return countWords(verdicts)
-}
-
-func countWords(verdicts []reports.Verdict) string {
 	numbers := map[overview.Class]int{}
-	for _, v := range verdicts {
-		numbers[overview.Word(v)]++
+	for _, s := range scenarios {
+		numbers[overview.Word(s.Verdict)]++
 	}
-	var parts []string
-	for _, word := range overview.Words {
-		if numbers[word] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", numbers[word], word))
-		}
-	}
-	return strings.Join(parts, ", ")
+	return overview.CountsOf(numbers).String()
 }
 
 // interfaceURL is the address of the interface description.

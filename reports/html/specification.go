@@ -44,7 +44,7 @@ type specification struct {
 	Title  string
 	Counts string           // number of rules by level
 	Words  []overview.Class // empty
-	Parts  []*part
+	Parts  []part
 }
 
 // rule is a rule with the evidence of its examples.
@@ -59,26 +59,17 @@ type rule struct {
 func WriteSpecification(w io.Writer, s Specification) error {
 	p := &specification{Specification: s, assets: ownAssets(exchangesScript + pageScript), Title: "agentconform, interface " + s.Suite.Interface}
 	var all []*reports.Requirement
+	var rules []requirement
 	for r := range reports.Each(s.Rules) {
 		all = append(all, &r.Requirement)
+		rules = append(rules, ruleOf(*r))
 	}
 	p.Counts = overview.ByLevel(all)
-	for _, name := range partNames {
-		one := &part{Name: name, Slug: reports.Slug(name)}
-		for _, r := range s.Rules {
-			if partName(r.Profile) == name {
-				one.N++
-				one.add(ruleOf(r, one.Slug))
-			}
-		}
-		if one.N > 0 {
-			p.Parts = append(p.Parts, one)
-		}
-	}
+	p.Parts = partsOf(rules)
 	return parsed().ExecuteTemplate(w, "specification", p)
 }
 
-func ruleOf(r Rule, part string) requirement {
+func ruleOf(r Rule) requirement {
 	shown, pointer := &rule{}, ""
 	if r.Breaks != nil {
 		pointer = r.Breaks.Finding.Pointer
@@ -88,7 +79,7 @@ func ruleOf(r Rule, part string) requirement {
 	shown.Kept = exampleOf(r.Keeps, pointer)
 	r.Keeps = nil
 	shown.Rule = scrubbed(r, maxText)
-	return requirement{Requirement: &shown.Requirement, Part: part, Rule: shown}
+	return requirement{Requirement: &shown.Requirement, Rule: shown}
 }
 
 // exampleOf returns the evidence of an example, or nil if it has no exchange.

@@ -99,7 +99,7 @@ func (o Overview) Counts() Counts {
 	for q := range reports.Each(o.Result.Requirements) {
 		numbers[Word(q.Verdict)]++
 	}
-	return countsOf(numbers)
+	return CountsOf(numbers)
 }
 
 // Scenarios returns the number of scenarios by the word for their verdict.
@@ -108,10 +108,11 @@ func (o Overview) Scenarios() Counts {
 	for v, n := range o.Result.Counts.Scenarios {
 		numbers[Word(v)] += n
 	}
-	return countsOf(numbers)
+	return CountsOf(numbers)
 }
 
-func countsOf(numbers map[Class]int) (counts Counts) {
+// CountsOf returns the counts for the numbers of requirements or scenarios by the word for their verdict.
+func CountsOf(numbers map[Class]int) (counts Counts) {
 	start := 0
 	for _, class := range Words {
 		if n := numbers[class]; n > 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
@@ -205,8 +206,8 @@ func (t *teller) field() (*Field, *event) {
 	if e == nil || !e.response.Exists() || strings.Contains(pointer, "*") || !strings.HasPrefix(pointer, "/") {
 		return nil, nil
 	}
-	object, rest := e.response, tokens(pointer)
-	if first := object.Get(gjson.Escape(rest[0])); first.IsArray() || object.IsArray() {
+	object, rest := e.response, reports.JSONPath(pointer)
+	if first := object.Get(rest[0]); first.IsArray() || object.IsArray() {
 		return nil, nil // the finding is about a list
 	}
 	path := strings.Join(rest, ".")
@@ -221,15 +222,6 @@ func (t *teller) field() (*Field, *event) {
 	}
 	f.Before, f.Sent = safe.CutJSON(value, maxValue), sent
 	return f, other
-}
-
-// tokens returns the segments of a JSON pointer for gjson.
-func tokens(pointer string) []string {
-	segments := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
-	for i, s := range segments {
-		segments[i] = gjson.Escape(strings.NewReplacer("~1", "/", "~0", "~").Replace(s))
-	}
-	return segments
 }
 
 // valueBefore returns the latest event before the shown one that has another value at a path of the same object: in its
