@@ -26,8 +26,6 @@ type problem struct {
 // failure is a requirement that failed, with its findings.
 type failure struct {
 	*reports.Requirement
-	Part      string // slug
-	Label     string // text for the verdict
 	Findings  []finding
 	MoreFound int // number of findings that are not shown
 }
@@ -105,7 +103,7 @@ const maxFindings = 20
 
 // failure returns a requirement with its findings. replay is what to replay for the first finding; empty: its ID.
 func (p *page) failure(q *reports.Requirement, replay string) failure {
-	v := failure{Requirement: q, Part: reports.Slug(partName(q.Profile)), Label: p.Label(q)}
+	v := failure{Requirement: q}
 	found := p.Overview.Findings[q.ID]
 	v.MoreFound = max(len(found)-maxFindings, 0)
 	for i, f := range found[:len(found)-v.MoreFound] {

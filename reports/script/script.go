@@ -94,7 +94,7 @@ func (s *script) writeHeader(b *strings.Builder, f *reports.Finding) {
 	}
 	targets := strings.TrimSpace(s.result.Target.ControlPlane + " " + s.result.Target.AgentServer)
 	fmt.Fprintf(b, "#!/usr/bin/env bash\n# %s: %s\n", comment(f.Requirement), comment(title))
-	fmt.Fprintf(b, "# %s: expected %s, got %s\n#\n", comment(f.Summary), comment(f.Expected), firstLine(f.Actual))
+	fmt.Fprintf(b, "# %s: expected %s, got %s\n#\n", comment(f.Summary), comment(f.ExpectedLine()), comment(f.ActualLine()))
 	fmt.Fprintf(b, "# This script sends the requests that led to this finding to %s. Run it:\n#   %s\n", comment(targets),
 		comment(Command(s.result, f, s.result.Run.Out())))
 	for _, user := range s.users {
@@ -106,11 +106,6 @@ func (s *script) writeHeader(b *strings.Builder, f *reports.Finding) {
 
 // comment returns text for a comment, on one line.
 func comment(s string) string { return safe.Line(safe.Cut(s, 300)) }
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return comment(line)
-}
 
 // script is the script of one finding while it is written.
 type script struct {

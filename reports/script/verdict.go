@@ -42,7 +42,7 @@ var quoted = regexp.MustCompile(`'[^']*'`)
 func (s *script) writeEnd(f *reports.Finding) {
 	number := s.step(s.shown).number
 	if !s.decides {
-		fmt.Fprintf(&s.text, "  compare %d %s %s\n", number, safe.ShellWord(comment(f.Expected)), safe.ShellWord(firstLine(f.Actual)))
+		fmt.Fprintf(&s.text, "  compare %d %s %s\n", number, safe.ShellWord(comment(f.ExpectedLine())), safe.ShellWord(comment(f.ActualLine())))
 		return
 	}
 	fmt.Fprintf(&s.text, "  decide %d %s %s %s\n", number, s.expectation(), safe.ShellWord(s.doubt(f)), safe.ShellWord(s.others(f)))
