@@ -19,30 +19,13 @@ const (
 	maxEvidence  = 12 << 20 // bytes of all bodies and headers, before compression
 )
 
-// record is an exchange for the script of the page. Its JSON names are short because there are many records.
+// record is an exchange for the script of the page. The members of its JSON are those of result.json and some more.
 type record struct {
-	ID        int      `json:"i"`
-	Method    string   `json:"m"`
-	Path      string   `json:"a"` // with short ids
-	URL       string   `json:"u"`
-	Status    int      `json:"s"`
-	MS        float64  `json:"d"`
-	AtMS      int64    `json:"t"`
-	Scenario  string   `json:"b"`
-	Operation string   `json:"o,omitempty"`
-	Problems  []string `json:"p,omitempty"`
-	Error     string   `json:"e,omitempty"`
-	Request   message  `json:"q"`
-	Response  message  `json:"r"`
-	Curl      string   `json:"c,omitempty"`
-	Repeated  string   `json:"w,omitempty"` // set if the request was sent twice
-}
-
-// message is a request or a response.
-type message struct {
-	Headers [][2]string `json:"h,omitempty"`
-	Body    string      `json:"b,omitempty"`
-	Note    string      `json:"n,omitempty"`
+	reports.Exchange
+	Path         string `json:"path"`           // with short ids
+	Note         string `json:"note,omitempty"` // set if the request was sent twice
+	RequestNote  string `json:"request_note,omitempty"`
+	ResponseNote string `json:"response_note,omitempty"`
 }
 
 // records returns all exchanges. If their bodies are too large for the page, those of the findings come first.
@@ -68,37 +51,34 @@ func (p *page) records() []record {
 
 // record returns an exchange, and takes the space of its bodies and headers from room.
 func (p *page) record(x reports.Exchange, room *int) record {
-	r := record{
-		ID: x.ID, Method: clean(x.Method, 100), Path: p.short(x.URL), URL: clean(x.URL, 4000), Status: x.Status, MS: x.MS,
-		AtMS: x.AtMS, Scenario: clean(x.Scenario, 500), Operation: clean(x.Operation, 100), Error: clean(x.Error, 4000),
-		Curl: clean(x.Curl, 4000),
-	}
-	for _, problem := range x.Problems[:min(len(x.Problems), 20)] {
-		r.Problems = append(r.Problems, clean(problem, 500))
-	}
+	r := record{Path: p.short(x.URL)}
+	sent, received := x.Request, x.Response
+	x.Request, x.Response, x.Problems = reports.Message{}, reports.Message{}, x.Problems[:min(len(x.Problems), 20)]
+	r.Exchange = scrubbed(x, 4000)
+	r.Request, r.RequestNote = messageOf(sent, room)
+	r.Response, r.ResponseNote = messageOf(received, room)
 	if x.Repeated {
-		r.Repeated = reports.RepeatedNote
+		r.Note = reports.RepeatedNote
 	}
-	r.Request, r.Response = messageOf(x.Request, room), messageOf(x.Response, room)
 	return r
 }
 
-func messageOf(m reports.Message, room *int) message {
-	shown := message{Body: safe.Visible(safe.Prefix(m.Body, maxShownBody))}
+// messageOf returns the part of a request or response that is in the page, with a note if that is not all of it.
+func messageOf(m reports.Message, room *int) (shown reports.Message, note string) {
+	shown = scrubbed(reports.Message{Headers: m.Headers}, 1000)
+	shown.Body = safe.Visible(safe.Prefix(m.Body, maxShownBody))
 	needed := len(shown.Body)
-	for _, h := range m.SortedHeaders() {
-		name, value := clean(h[0], 1000), clean(h[1], 1000)
-		shown.Headers = append(shown.Headers, [2]string{name, value})
-		needed += len(name) + len(value)
+	for _, h := range shown.SortedHeaders() {
+		needed += len(h[0]) + len(h[1])
 	}
 	if needed > *room {
-		return message{Note: "not in this page, to keep it small: see result.json"}
+		return reports.Message{}, "not in this page, to keep it small: see result.json"
 	}
 	*room -= needed
 	if whole := m.FullSize(); whole > maxShownBody {
-		shown.Note = "cut: the body has " + reports.Count(whole, "byte")
+		note = "cut: the body has " + reports.Count(whole, "byte")
 	}
-	return shown
+	return shown, note
 }
 
 // clean returns a text of the target on at most limit bytes, without invisible characters.

@@ -10,14 +10,15 @@ const unpack = async () => {
 };
 const unpacked = unpack().catch(() => {});
 
-const side = (title, message) => {
+const side = (title, message, cut) => {
   const section = make("div");
   section.append(make("p", "cap", title));
-  if (message.h) {
+  const fields = Object.entries(message.headers || {}).flatMap(([name, values]) => values.map((value) => [name, value]));
+  if (fields.length) {
     const headers = make("details", "headers");
-    headers.append(make("summary", "", `headers (${message.h.length})`));
+    headers.append(make("summary", "", `headers (${fields.length})`));
     const table = make("table");
-    for (const [name, value] of message.h) {
+    for (const [name, value] of fields) {
       const row = table.insertRow();
       const th = make("th", "", name);
       th.scope = "row";
@@ -26,13 +27,13 @@ const side = (title, message) => {
     headers.append(table);
     section.append(headers);
   }
-  if (message.b) {
+  if (message.body) {
     const pre = make("pre", "json");
-    paint(pre, message.b);
+    paint(pre, message.body);
     scrolls(pre);
     section.append(pre);
   }
-  const note = message.n || (message.b || title === "Request" ? "" : "no body");
+  const note = cut || (message.body || title === "Request" ? "" : "no body");
   if (note) section.append(make("p", "cut", note));
   return section;
 };
@@ -48,20 +49,20 @@ const show = async (details) => {
     return;
   }
   const box = make("div", "exchange"), line = make("p", "line");
-  line.append(make("code", "", x.u), " ", make("span", "ms", `at ${x.t} ms`));
+  line.append(make("code", "", x.url), " ", make("span", "ms", `at ${x.at_ms} ms`));
   box.append(line);
-  if (x.e) box.append(make("p", "reason", "no response: " + x.e));
-  if (x.w) box.append(make("p", "reason", x.w));
-  if (x.p) {
+  if (x.error) box.append(make("p", "reason", "no response: " + x.error));
+  if (x.note) box.append(make("p", "reason", x.note));
+  if (x.problems) {
     const violations = make("ul", "violations");
-    for (const p of x.p) violations.append(make("li", "", p));
+    for (const p of x.problems) violations.append(make("li", "", p));
     box.append(violations);
   }
-  const sides = make("div", x.q.b ? "sides" : "sides lone");
-  sides.append(side("Request", x.q), side("Response", x.r));
+  const sides = make("div", x.request.body ? "sides" : "sides lone");
+  sides.append(side("Request", x.request, x.request_note), side("Response", x.response, x.response_note));
   box.append(sides);
-  if (x.c) {
-    const curl = make("div", "curl"), pre = make("pre", "", x.c), button = make("button", "copy", "copy");
+  if (x.curl) {
+    const curl = make("div", "curl"), pre = make("pre", "", x.curl), button = make("button", "copy", "copy");
     button.type = "button";
     scrolls(pre);
     curl.append(pre, button);
@@ -82,22 +83,22 @@ const xs = one("#x-list") && {
 };
 const xFields = ["search", "status", "method", "operation"];
 
-const textOf = (row) => row.text || (row.text = ["#" + row.i, row.m, row.a, row.s || "no response", row.b, row.o || "", ...(row.p || [])].join(" ").toLowerCase());
+const textOf = (row) => row.text || (row.text = ["#" + row.id, row.method, row.path, row.status || "no response", row.scenario, row.operation || "", ...(row.problems || [])].join(" ").toLowerCase());
 const statusClass = (status) => (status ? Math.floor(status / 100) + "xx" : "none");
 const matcher = (f) => {
   const words = f.search.toLowerCase().split(/\s+/).filter(Boolean);
-  return (row) => (!f.status || f.status === String(row.s) || f.status === statusClass(row.s))
-    && (!f.method || f.method === row.m) && (!f.operation || f.operation === row.o)
-    && (!f.violations || row.p) && words.every((w) => textOf(row).includes(w));
+  return (row) => (!f.status || f.status === String(row.status) || f.status === statusClass(row.status))
+    && (!f.method || f.method === row.method) && (!f.operation || f.operation === row.operation)
+    && (!f.violations || row.problems) && words.every((w) => textOf(row).includes(w));
 };
 
 const xElement = (row) => {
   const details = make("details", "x"), summary = make("summary");
-  details.id = "x" + row.i;
-  details.dataset.x = row.i;
-  summary.append(make("span", "num", "#" + row.i), make("span", "method", row.m), make("span", "path", row.a),
-    make("span", `status s${Math.floor(row.s / 100)}${row.p ? " odd" : ""}`, row.s || "no response"), make("span", "ms", row.d.toFixed(1) + " ms"),
-    make("span", "by", row.b + (row.p ? ` · ${row.p.length} contract violation${row.p.length > 1 ? "s" : ""}` : "")));
+  details.id = "x" + row.id;
+  details.dataset.x = row.id;
+  summary.append(make("span", "num", "#" + row.id), make("span", "method", row.method), make("span", "path", row.path),
+    make("span", `status s${Math.floor(row.status / 100)}${row.problems ? " odd" : ""}`, row.status || "no response"), make("span", "ms", row.ms.toFixed(1) + " ms"),
+    make("span", "by", row.scenario + (row.problems ? ` · ${row.problems.length} contract violation${row.problems.length > 1 ? "s" : ""}` : "")));
   details.append(summary);
   return details;
 };
@@ -153,10 +154,10 @@ const xOptions = () => {
     select.append(o);
   };
   const distinct = (of) => [...new Set(records.map(of))].filter(Boolean).sort();
-  for (const c of distinct((r) => statusClass(r.s))) option(xs.status, c, c === "none" ? "no response" : c);
-  for (const s of distinct((r) => r.s)) option(xs.status, String(s));
-  for (const m of distinct((r) => r.m)) option(xs.method, m);
-  for (const o of distinct((r) => r.o)) option(xs.operation, o);
+  for (const c of distinct((r) => statusClass(r.status))) option(xs.status, c, c === "none" ? "no response" : c);
+  for (const s of distinct((r) => r.status)) option(xs.status, String(s));
+  for (const m of distinct((r) => r.method)) option(xs.method, m);
+  for (const o of distinct((r) => r.operation)) option(xs.operation, o);
 };
 if (xs) {
   for (const name of xFields) xs[name].addEventListener("input", () => { xApply(); remember(); });
