@@ -81,7 +81,7 @@ func (f *proveFlags) prove(c *cobra.Command, _ []string) error {
 	if f.list {
 		return listDeviations(c.OutOrStdout())
 	}
-	if err := proof.Check(f.out); err != nil {
+	if err := proof.Files.Check(f.out); err != nil {
 		return fmt.Errorf("--out: %w", err)
 	}
 	// Hundreds of short test runs allocate much memory and keep little. Fewer garbage collections save a sixth of the
@@ -104,14 +104,14 @@ func (f *proveFlags) prove(c *cobra.Command, _ []string) error {
 	if err := options.Check(); err != nil {
 		return err
 	}
-	if err := proof.Begin(f.out); err != nil {
+	if err := proof.Files.Begin(f.out); err != nil {
 		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
 	}
 	result, err := prover.Run(c.Context(), options)
 	if err != nil {
 		return &exit{err, exitIncomplete}
 	}
-	if err := proof.Write(f.out, result); err != nil {
+	if err := proof.Files.Write(f.out, result); err != nil {
 		return &exit{err, exitIncomplete}
 	}
 	if err := proof.Console(c.OutOrStdout(), result); err != nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -24,19 +23,18 @@ import (
 	"github.com/agentconform/agentconform/reports/script"
 )
 
-// formats are the files in the order in which they are written. The result itself is the first, so that it exists even if
-// the disk becomes full.
-var formats = []struct {
-	file  string
-	write func(io.Writer, *reports.Result) error
-}{
-	{"result.json", func(w io.Writer, r *reports.Result) error { return r.WriteJSON(w) }},
-	{"junit.xml", junit.Write},
-	{"summary.md", markdown.Write},
-	{"badge.svg", badge.Write},
-	{"cucumber.json", cucumber.Write},
-	{"index.html", html.Write},
-	{"result.har", har.Write},
+// formats are the files. The result itself is the first, so that it exists even if the disk becomes full.
+var formats = outfile.Set[*reports.Result]{
+	Mark: `"agentconform.result/`,
+	Files: []outfile.File[*reports.Result]{
+		{Name: "result.json", Write: func(w io.Writer, r *reports.Result) error { return r.WriteJSON(w) }},
+		{Name: "junit.xml", Write: junit.Write},
+		{Name: "summary.md", Write: markdown.Write},
+		{Name: "badge.svg", Write: badge.Write},
+		{Name: "cucumber.json", Write: cucumber.Write},
+		{Name: "index.html", Write: html.Write},
+		{Name: "result.har", Write: har.Write},
+	},
 }
 
 // scripts is the folder of the scripts that repeat the requests of findings.
@@ -45,20 +43,14 @@ const scripts = "scripts"
 // Files returns the names of the files that [Write] writes, and the folder of scripts.
 func Files() []string {
 	var names []string
-	for _, f := range formats {
-		names = append(names, f.file)
+	for _, f := range formats.Files {
+		names = append(names, f.Name)
 	}
 	return append(names, scripts)
 }
 
-// mark is in the first lines of result.json.
-const mark outfile.Mark = `"agentconform.result/`
-
 // Check returns an error if [Write] may not write into the folder because it has a file of another program.
-func Check(dir string) error {
-	files := Files()
-	return errors.Join(outfile.Folder(dir, mark, files[0], files[1:len(formats)]...), checkScripts(dir))
-}
+func Check(dir string) error { return errors.Join(formats.Check(dir), checkScripts(dir)) }
 
 // checkScripts returns an error if the folder of the scripts exists and is not a folder, for example a link.
 func checkScripts(dir string) error {
@@ -68,33 +60,18 @@ func checkScripts(dir string) error {
 	return nil
 }
 
-// Begin creates the folder for the reports of a test run and removes those of an earlier one, because if this one is
-// killed, they would look like its own. It removes result.json last, because its mark shows who wrote the others.
+// Begin creates the folder for the reports of a test run and removes those of an earlier one.
 func Begin(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := formats.Begin(dir); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(filepath.Join(dir, formats[0].file)); errors.Is(err, fs.ErrNotExist) {
-		return checkScripts(dir)
-	}
-	if err := removeScripts(dir); err != nil {
-		return err
-	}
-	for _, f := range slices.Backward(formats) {
-		if err := os.Remove(filepath.Join(dir, f.file)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing a report of an earlier test run: %w", err)
-		}
-	}
-	return nil
+	return removeScripts(dir)
 }
 
-// Write creates the folder if necessary and writes all [Files]. Each file is written completely or not at all.
+// Write creates the folder if necessary and writes all [Files].
 func Write(dir string, r *reports.Result) error {
-	for _, f := range formats {
-		path := filepath.Join(dir, f.file)
-		if err := outfile.Write(path, outfile.Public, func(w io.Writer) error { return f.write(w, r) }); err != nil {
-			return fmt.Errorf("writing the report %s: %w", path, err)
-		}
+	if err := formats.Write(dir, r); err != nil {
+		return err
 	}
 	return writeScripts(dir, r)
 }

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -165,23 +166,65 @@ func (m Mark) Of(path string) error {
 	return err
 }
 
-// Folder checks that the named files of a folder may be written. If the first file exists and has the mark, the other
-// files belong to this program, too; if not, none of them may exist. Empty files may always be replaced.
-func Folder(dir string, mark Mark, first string, others ...string) error {
-	if err := mark.Of(filepath.Join(dir, first)); err != nil {
+// Set is the files of one folder, in the order in which they are written. The mark is in the first one, which shows that
+// the others were written by this program, too.
+type Set[T any] struct {
+	Mark  Mark
+	Files []File[T]
+}
+
+// File is a file of a [Set], with the function that writes a value into it.
+type File[T any] struct {
+	Name  string
+	Write func(io.Writer, T) error
+}
+
+// Check returns an error if the folder has a file of another program with the name of one of the set. Empty files may
+// always be replaced.
+func (s Set[T]) Check(dir string) error {
+	first := s.Files[0].Name
+	if err := s.Mark.Of(filepath.Join(dir, first)); err != nil {
 		return err
 	}
 	index, err := existing(filepath.Join(dir, first))
 	if err != nil {
 		return err
 	}
-	for _, name := range others {
-		info, err := existing(filepath.Join(dir, name))
+	for _, f := range s.Files[1:] {
+		info, err := existing(filepath.Join(dir, f.Name))
 		if err != nil {
 			return err
 		}
 		if isEmpty(index) && !isEmpty(info) {
-			return &Refused{filepath.Join(dir, name), "is not known to be written by agentconform (" + first + " does not exist)"}
+			return &Refused{filepath.Join(dir, f.Name), "is not known to be written by agentconform (" + first + " does not exist)"}
+		}
+	}
+	return nil
+}
+
+// Begin creates the folder and removes the files that an earlier run of this program wrote, because if this one is killed,
+// they would look like its own. It removes the first file last, because its mark shows who wrote the others.
+func (s Set[T]) Begin(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(dir, s.Files[0].Name)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, f := range slices.Backward(s.Files) {
+		if err := os.Remove(filepath.Join(dir, f.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("removing an earlier report: %w", err)
+		}
+	}
+	return nil
+}
+
+// Write creates the folder if necessary and writes all files. Each file is written completely or not at all.
+func (s Set[T]) Write(dir string, value T) error {
+	for _, f := range s.Files {
+		path := filepath.Join(dir, f.Name)
+		if err := Write(path, Public, func(w io.Writer) error { return f.Write(w, value) }); err != nil {
+			return fmt.Errorf("writing the report %s: %w", path, err)
 		}
 	}
 	return nil

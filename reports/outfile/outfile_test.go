@@ -42,7 +42,7 @@ func TestNothingIsWrittenThroughALink(t *testing.T) {
 			"Ready":  func() error { return outfile.Ready(path) },
 			"Append": func() error { _, err := outfile.Append(path); return err },
 			"Mark":   func() error { return outfile.Mark("theirs").Of(path) },
-			"Folder": func() error { return outfile.Folder(dir, "theirs", "theirs", name) },
+			"Set":    func() error { return setOf("theirs", "theirs", name).Check(dir) },
 		} {
 			var refused *outfile.Refused
 			assert.ErrorAs(t, write(), &refused, "%s %s", how, name)
@@ -67,8 +67,12 @@ func TestReady(t *testing.T) {
 	assert.Len(t, entries, 1)
 }
 
-// TestFolder checks that only files of this program are replaced.
-func TestFolder(t *testing.T) {
+func setOf(mark outfile.Mark, first, second string) outfile.Set[int] {
+	return outfile.Set[int]{Mark: mark, Files: []outfile.File[int]{{Name: first}, {Name: second}}}
+}
+
+// TestSet checks that only files of this program are replaced.
+func TestSet(t *testing.T) {
 	for name, c := range map[string]struct {
 		files   map[string]string
 		refused string
@@ -85,7 +89,7 @@ func TestFolder(t *testing.T) {
 		for file, text := range c.files {
 			write(t, filepath.Join(dir, file), text)
 		}
-		err := outfile.Folder(dir, `"ours/`, "result.json", "index.html")
+		err := setOf(`"ours/`, "result.json", "index.html").Check(dir)
 		var refused *outfile.Refused
 		if c.refused == "" {
 			assert.NoError(t, err, name)

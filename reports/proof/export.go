@@ -3,12 +3,8 @@ package proof
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -17,41 +13,10 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// mark is in the first lines of proof.json.
-const mark outfile.Mark = `"agentconform.proof/`
-
-// files are written in this order. The mark of the first one shows who wrote the others.
-var files = []struct {
-	name  string
-	write func(io.Writer, *Proof) error
-}{{"proof.json", JSON}, {"proof.md", Markdown}}
-
-// Check returns an error if [Write] may not write into the folder because it has a file of another program.
-func Check(dir string) error { return outfile.Folder(dir, mark, files[0].name, files[1].name) }
-
-// Begin creates the folder and removes the reports of an earlier self-test, because if this one is interrupted, they would
-// look like its own.
-func Begin(dir string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for _, f := range slices.Backward(files) {
-		if err := os.Remove(filepath.Join(dir, f.name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("removing a report of an earlier self-test: %w", err)
-		}
-	}
-	return nil
-}
-
-// Write creates the folder if necessary and writes proof.json and proof.md.
-func Write(dir string, p *Proof) error {
-	for _, f := range files {
-		err := outfile.Write(filepath.Join(dir, f.name), outfile.Public, func(w io.Writer) error { return f.write(w, p) })
-		if err != nil {
-			return fmt.Errorf("writing the self-test: %w", err)
-		}
-	}
-	return nil
+// Files are the reports of a self-test.
+var Files = outfile.Set[*Proof]{
+	Mark:  `"agentconform.proof/`,
+	Files: []outfile.File[*Proof]{{Name: "proof.json", Write: JSON}, {Name: "proof.md", Write: Markdown}},
 }
 
 // JSON writes p as JSON.
