@@ -3,9 +3,10 @@ package main
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/agentconform/agentconform/reports/console"
 )
 
 // helpWidth is the maximum width of a help text, that of the narrowest common terminal.
@@ -57,38 +58,33 @@ var hanging = regexp.MustCompile(`^(- |\d\. )`)
 // wrapped joins the lines of each paragraph and list item, and wraps them. It does not change indented code and
 // headings.
 func wrapped(text string) string {
-	var b strings.Builder
-	indent, column := "", 0
-	for line := range strings.Lines(text) {
-		line = strings.TrimSuffix(line, "\n")
+	var lines []string
+	paragraph, indent := "", ""
+	end := func() {
+		if paragraph == "" {
+			return
+		}
+		for i, line := range console.Wrapped(paragraph, helpWidth-len(indent), -len(indent)) {
+			if i > 0 {
+				line = indent + line
+			}
+			lines = append(lines, line)
+		}
+		paragraph = ""
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
 		isVerbatim := line == "" || strings.ContainsRune("#\t", rune(line[0])) || strings.HasPrefix(line, "    ")
 		item := hanging.FindString(line)
-		if column > 0 && (isVerbatim || item != "") {
-			b.WriteString("\n")
-			column = 0
-		}
-		if isVerbatim {
-			b.WriteString(line + "\n")
-			indent = ""
-			continue
-		}
-		if item != "" {
+		if isVerbatim || item != "" {
+			end()
 			indent = strings.Repeat(" ", len(item))
 		}
-		for word := range strings.FieldsSeq(line) {
-			n := utf8.RuneCountInString(word)
-			switch {
-			case column == 0:
-			case column+1+n > helpWidth:
-				b.WriteString("\n" + indent)
-				column = len(indent)
-			default:
-				b.WriteString(" ")
-				column++
-			}
-			b.WriteString(word)
-			column += n
+		if isVerbatim {
+			lines = append(lines, line)
+		} else {
+			paragraph += " " + line
 		}
 	}
-	return b.String()
+	end()
+	return strings.Join(lines, "\n")
 }

@@ -94,24 +94,31 @@ func (p *printer) prose(first, rest, text string) {
 func (p *printer) wrap(first, rest, text string) { p.wrapColored(first, rest, text, "") }
 
 func (p *printer) wrapColored(first, rest, text string, c color) {
-	if p.opts.Width <= 0 {
-		p.line("%s%s", first, p.paint(c, text))
-		return
+	lines := []string{text}
+	if p.opts.Width > 0 {
+		lines = Wrapped(text, max(p.opts.Width-visible(rest), 20), visible(first)-visible(rest))
 	}
-	room := max(p.opts.Width-visible(rest), 20)
-	line, length := "", visible(first)-visible(rest)
+	for _, line := range lines {
+		p.line("%s%s", first, p.paint(c, line))
+		first = rest
+	}
+}
+
+// Wrapped returns the lines of a text of at most width characters. The first line is shorter by a number of characters.
+func Wrapped(text string, width, used int) (lines []string) {
+	line := ""
 	for _, word := range strings.Fields(text) {
 		n := visible(word)
-		if line != "" && length+1+n > room {
-			p.line("%s%s", first, p.paint(c, line))
-			first, line, length = rest, "", 0
+		if line != "" && used+1+n > width {
+			lines = append(lines, line)
+			line, used = "", 0
 		}
 		if line != "" {
-			line, length = line+" ", length+1
+			line, used = line+" ", used+1
 		}
-		line, length = line+word, length+n
+		line, used = line+word, used+n
 	}
-	p.line("%s%s", first, p.paint(c, line))
+	return append(lines, line)
 }
 
 // visible returns the number of characters of a text, without terminal attributes.
