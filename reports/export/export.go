@@ -40,15 +40,6 @@ var formats = outfile.Set[*reports.Result]{
 // scripts is the folder of the scripts that repeat the requests of findings.
 const scripts = "scripts"
 
-// Files returns the names of the files that [Write] writes, and the folder of scripts.
-func Files() []string {
-	var names []string
-	for _, f := range formats.Files {
-		names = append(names, f.Name)
-	}
-	return append(names, scripts)
-}
-
 // Check returns an error if [Write] may not write into the folder because it has a file of another program.
 func Check(dir string) error { return errors.Join(formats.Check(dir), checkScripts(dir)) }
 
@@ -68,7 +59,7 @@ func Begin(dir string) error {
 	return removeScripts(dir)
 }
 
-// Write creates the folder if necessary and writes all [Files].
+// Write creates the folder if necessary, and writes all formats and the scripts.
 func Write(dir string, r *reports.Result) error {
 	if err := formats.Write(dir, r); err != nil {
 		return err

@@ -47,7 +47,7 @@ func (o Overview) numbers() string {
 	if n := len(o.Classes[Warning]); n > 0 {
 		warnings = ByLevel(o.Classes[Warning]) + " failed"
 	}
-	partial := r.UnjudgedCount() > 0 && !o.AgentOnly()
+	partial := r.UnjudgedCount() > 0 && !o.agentOnly()
 	switch {
 	case failed > 0:
 		text = fmt.Sprintf("%d of %s failed", failed, all) + inBaseline(o.deciding[Failed])
@@ -72,7 +72,7 @@ func (o Overview) numbers() string {
 
 // whole returns the number of requirements of the suite, or of those about the agent server if only that is tested.
 func (o Overview) whole() int {
-	if o.AgentOnly() {
+	if o.agentOnly() {
 		return o.Result.Catalogue() - o.Result.UnjudgedCount()
 	}
 	return o.Result.Catalogue()
@@ -124,7 +124,7 @@ func (o Overview) NextStep() (label, text string) {
 			return "Fix first", r.Run.ReplayCommand(p.Problem.Requirement)
 		}
 	}
-	if r.Scope != reports.ScopePart || o.AgentOnly() || len(r.Unseen) > 0 { // a key cannot help if no request was successful
+	if r.Scope != reports.ScopePart || o.agentOnly() || len(r.Unseen) > 0 { // a key cannot help if no request was successful
 		return "", ""
 	}
 	for _, reason := range o.NotTested() {
@@ -165,7 +165,7 @@ func (o Overview) Display() Display {
 		s.Exit = 1
 	}
 	switch {
-	case o.AgentOnly():
+	case o.agentOnly():
 		s.Scope = " (agent server)"
 	case r.UnjudgedCount() > 0:
 		s.Scope = " (partial run)"

@@ -7,9 +7,9 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// AgentOnly reports whether an agent server was judged completely and alone: no control plane is configured or claimed,
+// agentOnly reports whether an agent server was judged completely and alone: no control plane is configured or claimed,
 // and all other requirements that were not judged are optional (MAY).
-func (o Overview) AgentOnly() bool {
+func (o Overview) agentOnly() bool {
 	r := o.Result
 	if r.Target.AgentServer == "" || r.Scope != reports.ScopePart {
 		return false
@@ -45,7 +45,7 @@ func (o Overview) Unclaimed() string {
 			all = append(all, q)
 		}
 	}
-	if len(all) == 0 || o.AgentOnly() {
+	if len(all) == 0 || o.agentOnly() {
 		return ""
 	}
 	return ByLevel(all) + " not claimed"

@@ -48,7 +48,7 @@ func MarkdownCode(s string) string {
 // of backticks in s, so the text cannot close it.
 func MarkdownBlock(language, s string) string {
 	fence := strings.Repeat("`", max(3, longestRun(s)+1))
-	return fence + language + "\n" + strings.TrimRight(WithoutCommands(Visible(s)), "\n") + "\n" + fence + "\n"
+	return fence + language + "\n" + strings.TrimRight(withoutCommands(Visible(s)), "\n") + "\n" + fence + "\n"
 }
 
 var backticks = regexp.MustCompile("`+")

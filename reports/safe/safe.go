@@ -40,15 +40,15 @@ func Visible(s string) string {
 }
 
 // Terminal returns s for a terminal: as [Visible], with spaces instead of tabs, and without commands of CI systems
-// ([WithoutCommands]).
+// ([withoutCommands]).
 func Terminal(s string) string {
-	return WithoutCommands(strings.ReplaceAll(Visible(s), "\t", "    "))
+	return withoutCommands(strings.ReplaceAll(Visible(s), "\t", "    "))
 }
 
 // Line returns the text of [Terminal] on one line, with ⏎ for line feeds.
 func Line(s string) string {
 	joined := strings.ReplaceAll(strings.TrimRight(Terminal(s), "\n"), "\n", " ⏎ ")
-	return WithoutCommands(joined) // joined lines may form a command
+	return withoutCommands(joined) // joined lines may form a command
 }
 
 // Cut shortens s to at most limit bytes, at a rune boundary, and appends the original length.
@@ -147,9 +147,9 @@ var commands = regexp.MustCompile(`(?i)(##(?:vso|teamcity)?)(\[)|((?:section_(?:
 
 var colons = regexp.MustCompile(`::([A-Za-z])`)
 
-// WithoutCommands adds a backslash to commands of CI systems. "::name ...::" is a command of GitHub Actions only at the
+// withoutCommands adds a backslash to commands of CI systems. "::name ...::" is a command of GitHub Actions only at the
 // beginning of a line, but it is changed everywhere, because a line may be wrapped before it.
-func WithoutCommands(s string) string {
+func withoutCommands(s string) string {
 	if strings.Contains(s, "##") || strings.Contains(s, "_") { // most texts have neither
 		s = commands.ReplaceAllString(s, `$1$3\$2$4`)
 	}
