@@ -26,15 +26,9 @@ func newList() *cobra.Command {
 scenarios, and the parts of the interface that no requirement covers. agentconform explain ID shows one requirement in
 full.
 
-With --cases, list what a client may send by the contract: each operation with each parameter, field, credential and
-moment, by class, and the scenarios that judge it, or the reason why none does.
-
-With --situations, list the events of a deployment and of a thread, and the checks that are made after each of them, with
-the requirement and the scenario, or the reason why a pair is left out.
-
-With --format html, write the specification as one page: each rule with its scenarios and the faults that break it. The
-results of --result add exchanges as examples: a file with the name of a fault (limit-101-is-served.json) shows how its
-rule is broken, and all other files show how the rules are met. agentconform prove --examples writes such files.`,
+--format html writes the specification as one page. The results of --result add exchanges as examples: a file with the
+name of a fault (limit-101-is-served.json) shows how its rule is broken, and all other files show how the rules are met.
+agentconform prove --examples writes such files.`,
 		Example: `  agentconform list
   agentconform list | grep CP-LIST
   agentconform list --format json
@@ -52,13 +46,12 @@ rule is broken, and all other files show how the rules are met. agentconform pro
 				return err
 			}
 			w := c.OutOrStdout()
-			if cases && pairs {
+			switch {
+			case cases && pairs:
 				return errors.New("--cases and --situations are two lists: remove one")
-			}
-			if cases {
+			case cases:
 				return listCases(w, catalogue, format)
-			}
-			if pairs {
+			case pairs:
 				return listSituations(w, catalogue, format)
 			}
 			switch format {
@@ -79,7 +72,7 @@ rule is broken, and all other files show how the rules are met. agentconform pro
 			return listHTML(w, catalogue, results)
 		},
 	}
-	c.Flags().BoolVar(&cases, "cases", false, "list what a client may send by the contract, each with its scenarios")
+	c.Flags().BoolVar(&cases, "cases", false, "list what a client may send by the contract, with the scenarios that judge it or the reason why none does")
 	c.Flags().BoolVar(&pairs, "situations", false, "list the events of a deployment and of a thread with the checks after each of them")
 	addChoice(c, &format, "format", "", "table", "json", "markdown", "html")
 	c.Flags().StringSliceVar(&results, "result", nil, "result `files` with the examples of --format html")

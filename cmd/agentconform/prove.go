@@ -35,10 +35,9 @@ func newProve() *cobra.Command {
 - equivalent mutants: the reference with one difference that the interface allows, and a server that shares no code with
   the reference. A failure is a false positive;
 - null implementations: servers that implement nothing. They must not be reported conformant;
-- with --all, generated mutants: each member of each response is dropped, changed, out of date or from another object,
-  each parameter and each member of a request is ignored or changed, and each check of credentials is skipped. Any
-  requirement must kill them, unless the interface allows the difference. A mutant that changed no exchange is not
-  reached;
+- with --all, generated mutants: each part of a request or response is dropped or changed, and each check of credentials
+  is skipped. Any requirement must kill them, unless the interface allows the difference. A mutant that changed no
+  exchange is not reached;
 - with --whole, one in ten of the mutants in front of a server that shares no code with the reference.
 
 Without --whole this is the gate: a mutant is run against the scenarios of the requirement that must kill it, and
