@@ -75,15 +75,12 @@ func (q *Requirement) ScenarioOf(f *Finding) *Scenario {
 	return nil
 }
 
-// SeenText returns in how many judgements of its scenario a finding was seen, or "" if there was only one.
-func (f *Finding) SeenText() string {
-	switch {
-	case f.Judged < 2:
+// Attempts returns in how many attempts a finding was seen: "in 1 of 2 attempts", or "" if its scenario was judged once.
+func (f *Finding) Attempts() string {
+	if f.Judged < 2 {
 		return ""
-	case f.Seen < f.Judged:
-		return "once of two judgements"
 	}
-	return "twice"
+	return fmt.Sprintf("in %d of %d attempts", f.Seen, f.Judged)
 }
 
 // Duration returns the text for a number of milliseconds: "12 ms", "1.5 s", "2m3s".

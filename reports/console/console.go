@@ -223,7 +223,7 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 		p.field("Scenario", s.Key()+"  "+s.Name)
 	}
 	p.field("Step", f.Step)
-	p.field("Seen", f.SeenText())
+	p.field("Seen", f.Attempts())
 	p.verbatim("Request", f.Curl)
 	p.verbatim("Try", p.Result.Run.ReplayCommand(f.ID))
 	if p.opts.Out != "" {

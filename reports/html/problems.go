@@ -160,14 +160,6 @@ func (v *failure) Others() []finding {
 	return v.Findings[1:]
 }
 
-// Attempts returns how often the finding was seen: "seen in 1 of 2 attempts", or "" if its scenario was judged once.
-func (f *finding) Attempts() string {
-	if f.Judged < 2 {
-		return ""
-	}
-	return fmt.Sprintf("seen in %d of %d attempts", f.Seen, f.Judged)
-}
-
 // Maximum number of exchanges in a chain, and how many of them are from its beginning. The rest are from its end.
 const (
 	maxChain   = 30
