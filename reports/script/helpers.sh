@@ -53,9 +53,20 @@ request() {
   touch "$file.head" "$file.body"
 }
 
+# age N: prints for how many seconds the run that step N started is in progress. The step may be in the background, and
+# not have begun
+age() {
+  local tries=100
+  while [ ! -s "$dir/$1.at" ] && [ "$tries" -gt 0 ]; do
+    sleep 0.05
+    tries=$((tries - 1))
+  done
+  echo $(($(date +%s) - $(cat "$dir/$1.at" || echo 0)))
+}
+
 # in_time N SECONDS: notes if the run that step N started may have ended
 in_time() {
-  [ $(($(date +%s) - $(cat "$dir/$1.at"))) -lt $(($2 - 1)) ] || {
+  [ "$(age "$1")" -lt $(($2 - 1)) ] || {
     echo "too slow: the run of step $1 may have ended"
     echo "$1" >>"$dir/unlike"
   }
@@ -63,7 +74,7 @@ in_time() {
 
 # until_end N SECONDS: waits until the run that step N started has ended
 until_end() {
-  while [ $(($(date +%s) - $(cat "$dir/$1.at"))) -le "$2" ]; do sleep 0.2; done
+  while [ "$(age "$1")" -le "$2" ]; do sleep 0.2; done
 }
 
 # report N STATUS SENTENCE: prints a step, and notes whether its status has another class than the given one
@@ -184,6 +195,9 @@ finish() {
   kill $(jobs -p) 2>/dev/null || true
   clean_up || true
   rm -rf "$dir"
+  if [ -z "$verdict" ] && [ "$code" != 2 ] && [ "$code" != 130 ]; then # a command failed: this is not a verdict
+    code=3 verdict='could not tell: the script ended early'
+  fi
   [ -z "$verdict" ] || printf '%s\n' "$verdict"
   exit "$code"
 }

@@ -79,9 +79,9 @@ func Write(w io.Writer, r *reports.Result, f *reports.Finding) error {
 	}
 	fmt.Fprintf(&b, "%s}\n\n%s", s.text.String(), helpers)
 	fmt.Fprintf(&b, "set -eu\ncommand=%s\n", safe.ShellWord(safe.Line(Command(r, f, r.Run.Out()))))
-	b.WriteString("run=\"$(date +%s)-$$\" # makes the names of created objects unique\n")
-	fmt.Fprintf(&b, "created=%s\n", safe.ShellWord(s.created()))
-	b.WriteString("dir=$(mktemp -d) verdict=\ntrap finish EXIT\ntrap 'exit 130' INT TERM\nmain\n")
+	fmt.Fprintf(&b, "created=%s dir= verdict=\n", safe.ShellWord(s.created()))
+	b.WriteString("trap finish EXIT\ntrap \"trap '' INT TERM; exit 130\" INT TERM\n")
+	b.WriteString("run=\"$(date +%s)-$$\" # makes the names of created objects unique\ndir=$(mktemp -d)\nmain\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
