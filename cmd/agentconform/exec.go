@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -32,6 +33,12 @@ Exit codes: the exit code of the command; 2 wrong usage or configuration.`,
 			command.Stdout = c.OutOrStdout()
 			command.Stderr = c.ErrOrStderr()
 			command.Env = append(os.Environ(), cfg.Environment()...)
+			command.Cancel = func() error { // a killed script would not remove what it created
+				if err := command.Process.Signal(syscall.SIGTERM); err != nil { // not possible on Windows
+					return command.Process.Kill()
+				}
+				return nil
+			}
 			err = command.Run()
 			ended, isExit := errors.AsType[*exec.ExitError](err)
 			switch {
