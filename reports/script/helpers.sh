@@ -178,9 +178,17 @@ compare() {
 
 # show N: prints the response of a step
 show() {
+  local size=$(($(wc -c <"$dir/$1.body"))) most=20000
   echo
-  cat "$dir/$1.head" "$dir/$1.body"
+  cat "$dir/$1.head" | visible
+  head -c "$most" "$dir/$1.body" | visible
+  [ "$size" -le "$most" ] || printf '\n(%d bytes, of which %d are shown)' "$size" "$most"
   echo
+}
+
+# visible: removes control characters, which a server may send to change what a terminal shows
+visible() {
+  LC_ALL=C tr -d '\000-\010\013-\037\177' | LC_ALL=C sed $'s/\xc2[\x80-\x9f]/?/g'
 }
 
 # end CODE VERDICT: ends the script. The verdict is the last line
@@ -198,7 +206,7 @@ finish() {
   if [ -z "$verdict" ] && [ "$code" != 2 ] && [ "$code" != 130 ]; then # a command failed: this is not a verdict
     code=3 verdict='could not tell: the script ended early'
   fi
-  [ -z "$verdict" ] || printf '%s\n' "$verdict"
+  [ -z "$verdict" ] || printf '%s\n' "$verdict" | visible
   exit "$code"
 }
 

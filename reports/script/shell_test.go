@@ -3,6 +3,7 @@ package script_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,4 +28,17 @@ func TestCommandsOfTheShell(t *testing.T) {
 		assert.Equal(t, want, code, out+log)
 		assert.NotEmpty(t, lastLine(out))
 	}
+}
+
+// TestHostileResponse checks that a script prints no control characters of the server, and not all of a large response.
+func TestHostileResponse(t *testing.T) {
+	evil := "\x1b[2J\u009b31m\x00\a"
+	target, _ := server(t, map[string][]string{"POST /threads": {`{"thread_id":"` + evil + `"}`},
+		"GET /state": {evil + "é" + strings.Repeat("x", 1<<20)}})
+	r, f := chainOf(target, exchange("POST", "/threads", "{}", 200, `{"thread_id":"t-1"}`), exchange("GET", "/state", "", 200, "{}"))
+	f.Check = &reports.Check{Statuses: []string{"404"}, Lacks: []string{"t-1"}}
+	out, log, _ := run(t, r, f)
+	assert.NotRegexp(t, `[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}]`, out)
+	assert.Contains(t, out, "é", log)
+	assert.Less(t, len(out), 1<<16)
 }
