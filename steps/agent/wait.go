@@ -169,9 +169,10 @@ func (s *Server) RunAlone(ctx context.Context, who target.Caller, o Order) (*Gra
 
 // Joining is a join that waits in the background.
 type Joining struct {
-	begun  time.Time
-	done   chan struct{}
-	cancel context.CancelFunc
+	request exchange.Request
+	begun   time.Time
+	done    chan struct{}
+	cancel  context.CancelCauseFunc
 
 	// The fields below are valid once Over returns true.
 	Response *exchange.Response
@@ -181,8 +182,8 @@ type Joining struct {
 
 // JoinNow begins to join the run as its owner.
 func (s *Server) JoinNow(ctx context.Context, g *GraphRun) *Joining {
-	j := &Joining{begun: time.Now(), done: make(chan struct{})}
-	ctx, j.cancel = context.WithCancel(ctx)
+	j := &Joining{request: s.joinOf(g.Thread.Owner, g), begun: time.Now(), done: make(chan struct{})}
+	ctx, j.cancel = context.WithCancelCause(ctx)
 	go func() {
 		defer close(j.done)
 		j.Response, j.Err = s.Join(ctx, g.Thread.Owner, g)
@@ -237,6 +238,19 @@ func (j *Joining) OrUntil(ctx context.Context, then time.Time) error {
 
 // Leave cancels the join and returns when its goroutine has ended.
 func (j *Joining) Leave() {
-	j.cancel()
+	j.cancel(nil)
 	<-j.done
+}
+
+// GiveUp cancels the join like a timeout, so that it is recorded, and returns the ID of its exchange. The ID is 0 if a
+// response has arrived meanwhile.
+func (j *Joining) GiveUp() int {
+	j.cancel(&exchange.NoResponse{Request: j.request, Timeout: true, Stage: exchange.StageHTTP,
+		Cause: "no response within " + time.Since(j.begun).Round(time.Millisecond).String()})
+	<-j.done
+	none, is := errors.AsType[*exchange.NoResponse](j.Err)
+	if !is {
+		return 0
+	}
+	return none.ID
 }

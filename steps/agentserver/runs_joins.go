@@ -177,7 +177,11 @@ func (w *World) userJoinsCompleted(ctx context.Context) error {
 }
 
 func (w *World) joinReturns() error {
-	return judge.JoinReturns(judged(w.joined), w.current.Value(), time.Since(w.current.Response.Sent))
+	join, since := judged(w.joined), time.Since(w.current.Response.Sent)
+	if !join.Over {
+		join.Exchange = w.joined.GiveUp()
+	}
+	return judge.JoinReturns(join, w.current.Value(), since)
 }
 
 // joinSucceeds judges that the join returned 2xx.

@@ -13,6 +13,7 @@ import (
 type Join struct {
 	Over       bool
 	Unanswered bool // it is not over, or there was no response in the time of the request
+	Exchange   int  // ID of its exchange if it was given up, or 0
 	Ended      time.Time
 	Response   *exchange.Response
 	Err        error // of a request without a response
@@ -24,12 +25,17 @@ func JoinReturns(j Join, r Run, since time.Duration) error {
 	if j.Over {
 		return j.Err
 	}
-	return outcome.Fails(r.Created, outcome.Violation{
+	v := outcome.Violation{
 		Kind:     outcome.NoResponse,
 		Summary:  "The join of a run does not return after the run has completed",
 		Expected: "a response once the run has completed",
 		Actual:   fmt.Sprintf("no response %s after the start of the run", since.Round(time.Millisecond)),
-	})
+	}
+	if j.Exchange == 0 {
+		return outcome.Fails(r.Created, v)
+	}
+	v.Exchange, v.Check = j.Exchange, outcome.Statuses("1XX", "2XX", "3XX", "4XX", "5XX")
+	return outcome.Fails(nil, v)
 }
 
 // JoinIsServed judges that the join of a run of the user returns 2xx.
