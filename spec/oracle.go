@@ -128,10 +128,14 @@ func mediaType(contentType string) string {
 }
 
 func contentTypeExcerpt(contentType string, body []byte) string {
-	if contentType == "" {
-		return "no Content-Type, with the body " + excerptBytes(body)
+	shown := excerptBytes(body)
+	if value, _, isJSON := decode(body); isJSON {
+		shown = excerpt(value)
 	}
-	return excerptText(contentType) + ", with the body " + excerptBytes(body)
+	if contentType == "" {
+		return "no Content-Type, with the body " + shown
+	}
+	return excerptText(contentType) + ", with the body " + shown
 }
 
 // finish sorts the violations and keeps the first of each kind.

@@ -112,6 +112,7 @@ func TestAViolationSaysWhatIsWrong(t *testing.T) {
 		{"a value", oneRevision(revision("source", `"zip"`)), Violation{"get-revision", 200, "/source", "enum",
 			`"git_host", "external_container" or "internal_container"`, `"zip"`, false}, "GET /v2/deployments/{id}/revisions/{id} returns source with a value that the interface does not define"},
 		{"a status", refused(418, ""), Violation{"list-revisions", 418, "", "status", "status 200, 401, 403, 404 or 422", "status 418", false}, "GET /v2/deployments/{id}/revisions returns 418, which the interface does not list"},
+		{"a content type of JSON", typed(list(`{"a":[1]}`), "text/plain"), Violation{"list-revisions", 200, "", "content-type", "application/json", `"text/plain", with the body {"a":[1]}`, false}, "GET /v2/deployments/{id}/revisions returns a Content-Type other than application/json"},
 		{"a content type", typed(list("<html>"), "text/html"), Violation{"list-revisions", 200, "", "content-type", "application/json", `"text/html", with the body "<html>"`, false}, "GET /v2/deployments/{id}/revisions returns a Content-Type other than application/json"},
 		{"no body", list(""), Violation{"list-revisions", 200, "", "body", "a JSON body", "no body", false}, "GET /v2/deployments/{id}/revisions returns an empty body"},
 	} {

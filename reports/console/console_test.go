@@ -47,6 +47,16 @@ func TestConsoleColors(t *testing.T) {
 	assert.Equal(t, plain, strings.ReplaceAll(got, "\x1b[0m", ""), "colors change nothing else")
 }
 
+func TestConsoleBreaksLongWords(t *testing.T) {
+	r := reporttest.Faulty()
+	r.Findings[0].Actual = strings.Repeat(`{"a":"b"},`, 20)
+	for line := range strings.Lines(show(t, r, console.Options{Width: 80})) {
+		if strings.Contains(line, `"b"`) {
+			assert.LessOrEqual(t, len(strings.TrimSpace(line)), 75)
+		}
+	}
+}
+
 func TestConsoleIsBounded(t *testing.T) {
 	r := reporttest.Faulty()
 	for i := range 60 {

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -61,7 +62,24 @@ const maxLines = 20
 
 // colored prints a label and a text of the target of several lines, in a color. Lines are wrapped.
 func (p *printer) colored(label, text string, c color) {
-	p.lines(label, text, func(label, line string) { p.wrapColored(label, strings.Repeat(" ", labelWidth), line, c) })
+	p.lines(label, text, func(label, line string) {
+		p.wrapColored(label, strings.Repeat(" ", labelWidth), p.broken(line, labelWidth), c)
+	})
+}
+
+// broken returns a text of the target with spaces in words that are longer than a line.
+func (p *printer) broken(text string, indent int) string {
+	room := max(p.opts.Width-indent, 20)
+	if p.opts.Width <= 0 {
+		return text
+	}
+	var words []string
+	for _, word := range strings.Fields(text) {
+		for chunk := range slices.Chunk([]rune(word), room) {
+			words = append(words, string(chunk))
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // verbatim prints a label and a text that is not wrapped, because users copy it.
