@@ -18,7 +18,7 @@ Feature: Authorization at the agent server
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
     A join fails if it waits for the run or shows something of it. A join that returns 2xx at once passes here and
-    fails AS-RUN-9 if its body is empty, null, an empty object, only `__error__`, or the same as for an unknown run.
+    fails AS-RUN-9 if its body is empty, null, an empty object, only __error__, or the same as for an unknown run.
     Judged for threads of the first user and of the second.
 
     Scenario Outline: The request of another user to <operation> of the <owner> user returns an HTTP error

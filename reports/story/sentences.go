@@ -54,7 +54,7 @@ var sentences = map[string]sentence{
 
 	"create-run":      {"Start {run}", "Start %d runs", runDetails},
 	"list-runs":       {"List the runs of {thread}", "List the runs %d times", query},
-	"get-run":         {"Read {run}", "Read %d runs", status},
+	"get-run":         {"Read {run}", "Read %d runs", runStatus},
 	"delete-run":      {"Delete {run}", "Delete %d runs", nil},
 	"join-run":        {"Wait for {run}", "Wait for %d runs", duration},
 	"wait-run":        {"Start a run on {thread} and wait for it", "Start %d runs and wait for them", runDetails},
@@ -137,6 +137,21 @@ func (t *teller) request(e *event) string {
 // isWaitForBuild reports whether the suite read a revision to wait until it was settled.
 func (t *teller) isWaitForBuild(e *event) bool {
 	return e.Operation == "get-revision" && e.part == reports.SetUp && e != t.shown && IsSettled(statusOf(e))
+}
+
+// sentenceWith returns the text for a group whose last response shows a wrong value, with that value.
+func (t *teller) sentenceWith(g group, f *Field) string {
+	e := g.last()
+	row, known := sentences[e.Operation]
+	if !known || e.Method != "GET" {
+		return t.sentence(g)
+	}
+	name := func(kind string) string { return t.objectName(e, strings.Trim(kind, "{}")) }
+	text := kind.ReplaceAllStringFunc(row.text, name) + t.by(e)
+	if f.After == "" {
+		return text + ": " + f.Name + " is missing"
+	}
+	return text + ": " + f.Name + " is " + safe.Ellipsis(f.After, 80)
 }
 
 // sharedDetails returns the details of the requests of a group, or "" if they differ.
@@ -256,6 +271,15 @@ func status(_ *teller, e *event) string {
 		return ": " + safe.Ellipsis(status.Str, 30)
 	}
 	return ""
+}
+
+// runStatus returns the status of the run in a response: ": its status is success".
+func runStatus(t *teller, e *event) string {
+	text := status(t, e)
+	if e.isOK() && text != "" {
+		return ": its status is " + strings.TrimPrefix(text, ": ")
+	}
+	return text
 }
 
 // duration returns how long a wait took that shows the violation.

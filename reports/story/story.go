@@ -84,7 +84,11 @@ func Of(r *reports.Result, f *reports.Finding) Story {
 	groups := t.condense(before)
 	s := Story{Users: t.users(), Field: field}
 	for i, g := range groups {
-		s.Steps = append(s.Steps, t.step(i+1, g))
+		step := t.step(i+1, g)
+		if step.Wrong && field != nil {
+			step.Text = safe.Ellipsis(t.sentenceWith(g, field), maxText)
+		}
+		s.Steps = append(s.Steps, step)
 		if field != nil && before != nil && g.contains(before) {
 			field.Step = i + 1
 		}
