@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -243,6 +244,60 @@ func TestFormatsAgree(t *testing.T) {
 			assert.Equal(t, k.exit == 0, statuses["the verdict passed"] == 1)
 			assert.Equal(t, len(o.Classes[overview.Failed]), statuses["failed"])
 			assert.Equal(t, len(o.Classes[overview.Passed]), statuses["passed"])
+		})
+	}
+}
+
+// TestNumbersAgree checks that all formats show the numbers of result.json: the requirements by word, the problems, and the
+// MUSTs.
+func TestNumbersAgree(t *testing.T) {
+	problem := map[string]*regexp.Regexp{ // what a format shows once for each problem
+		"console":    regexp.MustCompile(`(?m)^\d+\. `),
+		"summary.md": regexp.MustCompile(`(?m)^\| \d+ \|`),
+		"index.html": regexp.MustCompile(`Problem \d+ of \d+`),
+	}
+	for name, k := range kindsOfResults() {
+		t.Run(name, func(t *testing.T) {
+			r, dir := k.result(), t.TempDir()
+			require.NoError(t, export.Write(dir, r))
+			var terminal bytes.Buffer
+			require.NoError(t, console.Write(&terminal, r, console.Options{}))
+			formats := map[string]string{"console": terminal.String()}
+			for _, file := range []string{"summary.md", "index.html", "junit.xml", "result.json"} {
+				content, err := os.ReadFile(filepath.Join(dir, file))
+				require.NoError(t, err)
+				formats[file] = strings.NewReplacer(`\`, "", "`", "", "&#39;", "'").Replace(string(content))
+			}
+			var document reports.Result
+			require.NoError(t, json.Unmarshal([]byte(formats["result.json"]), &document))
+			delete(formats, "result.json")
+
+			assert.Equal(t, k.counts, overview.Of(&document).Counts().String())
+			counts, failed, tested := map[overview.Class]int{}, 0, 0
+			for _, q := range document.Requirements {
+				counts[overview.Word(q.Verdict)]++
+				if q.Decides() && q.Verdict != reports.Skipped {
+					tested++
+				}
+				if q.Decides() && q.Verdict == reports.Failed {
+					failed++
+				}
+			}
+			for _, part := range strings.Split(k.counts, ", ") {
+				n, word, _ := strings.Cut(part, " ")
+				assert.Equal(t, n, fmt.Sprint(counts[overview.Class(word)]), word)
+			}
+			headline := overview.Of(&document).Headline()
+			musts := fmt.Sprintf("%d of %s failed", failed, reports.Count(tested, r.Deciding()))
+			assert.Equal(t, failed > 0, strings.Contains(headline, musts), "%q in %q", musts, headline)
+			problems := reports.Count(len(document.Problems), "problem")
+			assert.Equal(t, len(document.Problems) > 0, strings.Contains(headline, problems), "%q in %q", problems, headline)
+			for format, text := range formats {
+				assert.Contains(t, text, headline, format)
+				if pattern := problem[format]; pattern != nil {
+					assert.Len(t, pattern.FindAllString(text, -1), len(document.Problems), format)
+				}
+			}
 		})
 	}
 }
