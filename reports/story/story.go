@@ -8,6 +8,7 @@
 package story
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/agentconform/agentconform/reports"
@@ -88,6 +89,9 @@ func Of(r *reports.Result, f *reports.Finding) Story {
 		if step.Wrong && field != nil {
 			step.Text = safe.Ellipsis(t.sentenceWith(g, field), maxText)
 		}
+		if after := returnsAfter(groups, i); after > i {
+			step.Text += fmt.Sprintf(" (it returns after step %d)", after+1)
+		}
 		s.Steps = append(s.Steps, step)
 		if field != nil && before != nil && g.contains(before) {
 			field.Step = i + 1
@@ -110,6 +114,22 @@ func Requests(r *reports.Result, f *reports.Finding) (sentences map[int]string, 
 		sentences[e.ID] = safe.Line(safe.Ellipsis(t.request(e)+strategyOf(e)+parametersOf(e), maxText))
 	}
 	return sentences, t.users()
+}
+
+// returnsAfter returns the index of the last group whose requests were sent before a wait returned, or i if the requests
+// of group i are no wait.
+func returnsAfter(groups []group, i int) int {
+	wait := groups[i].last()
+	if !isWait[wait.Operation] {
+		return i
+	}
+	const margin = 5 // milliseconds, because times are rounded
+	end := wait.AtMS + int64(wait.MS) - margin
+	last := i
+	for at := i + 1; at < len(groups) && groups[at][0].AtMS < end; at++ {
+		last = at
+	}
+	return last
 }
 
 // limited returns at most maxRows rows of a table: the wrong ones and those next to the first of them. It also returns the

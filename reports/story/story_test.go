@@ -194,6 +194,24 @@ func TestSteps(t *testing.T) {
 		steps(created(1), poll, created(2), poll, created(3), poll, poll), "pairs")
 }
 
+// TestWaits checks that the story says when a wait returned, which was sent before other requests.
+func TestWaits(t *testing.T) {
+	run := exchange("create-run", "POST", "/threads/t/runs", "{}", 200, `{"run_id":"r"}`, 0)
+	join := exchange("join-run", "GET", "/threads/t/runs/r/join", "", 200, "{}", 0)
+	state := exchange("get-state", "GET", "/threads/t/state", "", 500, "{}", 0)
+	join.AtMS, join.MS, state.AtMS = 10, 400, 100
+	texts := func(exchanges ...reports.Exchange) (all []string) {
+		for _, s := range storyOf("", exchanges...).Steps {
+			all = append(all, s.Text)
+		}
+		return all
+	}
+	assert.Equal(t, []string{"Start run A", "Wait for run A (it returns after step 3)", "Read the state of thread t"},
+		texts(run, join, state))
+	state.AtMS = 410
+	assert.Equal(t, []string{"Start run A", "Wait for run A", "Read the state of thread t"}, texts(run, join, state))
+}
+
 // TestHostileResults checks that a story of a forged result is short and harmless.
 func TestHostileResults(t *testing.T) {
 	assert.Empty(t, story.Of(&reports.Result{}, &reports.Finding{Exchange: 7}).Steps)
