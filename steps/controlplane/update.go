@@ -37,7 +37,7 @@ func (w *World) defineUpdates(r *common.Definitions) {
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
 	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
 	r.Then(`the "latest_revision_id" of the deployment names that revision`,
-		func() error { return judge.HasID(w.after.Deployment, "latest_revision_id", w.revision) })
+		func() error { return judge.NamesRevision(w.before, w.after, w.revision) })
 	r.Then(`each update that returned 2xx created one revision`, w.oneRevisionEach)
 	r.Then(`the "latest_revision_id" of the deployment names the second revision`, w.namesSecondLatest)
 	r.Then(`no revision was created`,

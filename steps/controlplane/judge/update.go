@@ -65,11 +65,29 @@ func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, 
 	case want == 0 && !exchange.SameID(after.Latest, before.Latest):
 		v.Kind = outcome.Changed
 		v.Summary = "An update that must create no revision changes latest_revision_id"
+		v.Expected = "latest_revision_id " + safe.ShortIDs(before.Latest) + ", as before"
+		v.Actual = safe.ShortIDs(after.Latest) + ", although no revision is new"
 		v.Compared = compared(after.Deployment, before.Deployment)
 	default:
 		return nil
 	}
 	return outcome.Fails(act, v)
+}
+
+// NamesRevision judges that after an update the latest_revision_id of a deployment names the new revision.
+func NamesRevision(before, after Snapshot, revision string) error {
+	const path = "latest_revision_id"
+	shown := after.Deployment.Get(path).String()
+	if exchange.SameID(shown, revision) || !exchange.SameID(shown, before.Latest) {
+		return HasID(after.Deployment, path, revision)
+	}
+	return outcome.Fails(after.Deployment, outcome.Violation{
+		Kind:     outcome.WrongValue,
+		Summary:  "The deployment still shows the latest_revision_id from before the update",
+		Expected: safe.ShortIDs(revision) + ", the new revision",
+		Actual:   safe.ShortIDs(shown) + ", the revision before the update",
+		Pointer:  pointerTo(path),
+	})
 }
 
 // NamesSecond judges that a deployment names the revision of the second of two updates. first and second are the latest

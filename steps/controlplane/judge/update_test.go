@@ -22,6 +22,11 @@ func updateRows() []judgetest.Row {
 	second := func(latest, first, second string) error {
 		return NamesSecond(before, snapshot(2, "a", "b", latest), first, second)
 	}
+	names := func(latest string) error {
+		after := snapshot(2, "a", "b", "c")
+		after.Deployment = respond("GET", "/v2/deployments/d", 200, `{"latest_revision_id":"`+latest+`"}`)
+		return NamesRevision(before, after, "c")
+	}
 	served := func(status int) error { return WasServed(respond("PATCH", "/v2/deployments/d", status, `{}`)) }
 	return []judgetest.Row{
 		{Name: "an update creates one revision", Got: creates(1, "a", "b", "c")},
@@ -36,9 +41,14 @@ func updateRows() []judgetest.Row {
 		{Name: "an update without a source creates a revision", Got: creates(0, "a", "b", "c"),
 			Kind: outcome.Changed, Actual: "1 new"},
 		{Name: "an update without a source changes the latest revision", Got: creates(0, "b", "a"),
-			Kind: outcome.Changed, Actual: "latest_revision_id a (before: b)"},
+			Kind: outcome.Changed, Actual: "a, although no revision is new"},
 		{Name: "an update without a source shortens the list", Got: creates(0, "b")},
 
+		{Name: "the new revision is the latest", Got: names("c")},
+		{Name: "the latest revision is the one before the update", Got: names("b"),
+			Kind: outcome.WrongValue, Pointer: "/latest_revision_id", Actual: "b, the revision before the update"},
+		{Name: "the latest revision is another one", Got: names("x"),
+			Kind: outcome.WrongValue, Pointer: "/latest_revision_id", Actual: `"x"`},
 		{Name: "the second of two revisions is the latest", Got: second("d", "c", "d")},
 		{Name: "the first of two revisions is the latest", Got: second("c", "c", "d"),
 			Kind: outcome.Stale, Pointer: "/latest_revision_id", Actual: "c, with 3 revisions (2 before)"},
