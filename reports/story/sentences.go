@@ -142,12 +142,10 @@ func (t *teller) isWaitForBuild(e *event) bool {
 // sentenceWith returns the text for a group whose last response shows a wrong value, with that value.
 func (t *teller) sentenceWith(g group, f *Field) string {
 	e := g.last()
-	row, known := sentences[e.Operation]
-	if !known || e.Method != "GET" {
+	if e.Method != "GET" {
 		return t.sentence(g)
 	}
-	name := func(kind string) string { return t.objectName(e, strings.Trim(kind, "{}")) }
-	text := kind.ReplaceAllStringFunc(row.text, name) + t.by(e)
+	text := t.request(e)
 	if f.After == "" {
 		return text + ": " + f.Name + " is missing"
 	}
