@@ -100,7 +100,8 @@ const (
 )
 
 // Outcome returns the outcome of a mutant. If its requirement is only blocked, it has survived. A failure of its requirement
-// that only requirements in Also explain kills it.
+// that only requirements in Also explain kills it, and so does any failure after a situation: rules about the record of the
+// whole test run may explain it.
 func (r Row) Outcome() Outcome {
 	isUndeclared := func(id string) bool {
 		return r.Also[id] == "" && !slices.ContainsFunc(r.Explained[id], func(cause string) bool { return r.Also[cause] != "" })
@@ -109,7 +110,7 @@ func (r Row) Outcome() Outcome {
 	switch {
 	case r.Fails == "" && len(r.Red) > 0, slices.Contains(r.Red, r.Fails):
 		return Killed
-	case len(causes) > 0 && !slices.ContainsFunc(causes, isUndeclared):
+	case len(causes) > 0 && (r.Kind == Situation || !slices.ContainsFunc(causes, isUndeclared)):
 		return Killed
 	case r.Kind == Fault || r.Kind == Situation:
 		return Survived

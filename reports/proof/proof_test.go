@@ -31,6 +31,8 @@ func TestJudge(t *testing.T) {
 		"explained by an undeclared failure": {fault(func(r *proof.Row) {
 			r.Red, r.Explained = []string{"CP-B-1"}, map[string][]string{"CP-A-1": {"CP-B-1"}}
 		}), "mutant survived CP-A-1; failed: CP-B-1"},
+		"a situation, explained by the record": {proof.Row{Kind: proof.Situation, Fails: "CP-A-1", Changed: 1, Red: []string{"CP-B-1"},
+			Explained: map[string][]string{"CP-A-1": {"CP-B-1"}}}, ""},
 		"declared, not failed":         {fault(func(r *proof.Row) { r.Also = map[string]string{"CP-B-1": "why"} }), "CP-B-1 did not fail, but"},
 		"a MUST and conformant":        {fault(func(r *proof.Row) { r.Verdict = reports.Conformant }), "verdict is conformant, expected non-conformant"},
 		"false positive":               {proof.Row{Kind: proof.Equivalent, Verdict: reports.Conformant, Red: []string{"CP-A-1"}}, "false positive: CP-A-1 failed"},

@@ -97,10 +97,12 @@ func kindOfRequest(op spec.Operation, raised, removable bool, against []spec.Vio
 		return !strings.HasPrefix(v.Pointer, "/query") && !strings.HasPrefix(v.Pointer, "/path")
 	}
 	switch {
-	case op.ID == "" || op.Field || removable:
+	case op.ID == "" || op.Field:
 		return Broken
-	case len(against) == 0 && raised:
+	case len(against) == 0 && raised: // also if its run may have been removed
 		return Raised
+	case removable:
+		return Broken
 	case len(against) == 0:
 		return Kept
 	case op.Side == spec.ControlPlane && !slices.ContainsFunc(against, isOther):

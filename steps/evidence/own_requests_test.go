@@ -33,6 +33,7 @@ func TestServerErrorsByKindOfRequest(t *testing.T) {
 		{Side: spec.ControlPlane, Method: http.MethodPatch, Path: id, Body: []byte(`{`), Wrong: true},
 		{Side: spec.ControlPlane, Method: http.MethodDelete, Path: id},
 		{Side: spec.AgentServer, Method: http.MethodGet, Path: "/threads/t/runs/r/join", Raised: true},
+		{Side: spec.AgentServer, Method: http.MethodGet, Path: "/threads/t/runs/r/join", Raised: true, Removable: func() bool { return true }},
 		{Side: spec.AgentServer, Method: http.MethodGet, Path: "/threads/t/runs/r/join"},
 		{Side: spec.AgentServer, Method: http.MethodGet, Path: "/threads/t/state", Early: true},
 	} {
@@ -42,7 +43,7 @@ func TestServerErrorsByKindOfRequest(t *testing.T) {
 		return len(c.ResponsesTo(side, kind))
 	}
 	assert.Equal(t, []int{1, 2, 2, 0}, []int{count(spec.ControlPlane, Kept), count(spec.ControlPlane, Parameter), count(spec.ControlPlane, Broken), count(spec.ControlPlane, Raised)})
-	assert.Equal(t, []int{1, 0, 0, 1}, []int{count(spec.AgentServer, Kept), count(spec.AgentServer, Parameter), count(spec.AgentServer, Broken), count(spec.AgentServer, Raised)})
+	assert.Equal(t, []int{1, 0, 0, 2}, []int{count(spec.AgentServer, Kept), count(spec.AgentServer, Parameter), count(spec.AgentServer, Broken), count(spec.AgentServer, Raised)})
 }
 
 // TestIDsAreSentAsTheyWereGiven checks that an ID of any form is not a mistake of the suite, unlike the rest of a
