@@ -36,8 +36,8 @@ func TestCredentialsThatExpire(t *testing.T) {
 	rotating := before(func(_ http.ResponseWriter, r *http.Request) bool {
 		mu.Lock()
 		requests++
-		turn := requests / 30
-		if requests%30 == 0 {
+		turn := requests / 60
+		if requests%60 == 0 {
 			next(turn)
 		}
 		mu.Unlock()
@@ -59,7 +59,7 @@ func TestCredentialsThatExpire(t *testing.T) {
 	code, printed := command(t, "run", "--config", file, "--out", out, "--seed", "5", "--concurrency", "2",
 		"--only", "CP-GET-*,CP-LIST-3,CP-LIST-5,CP-LIST-12,CP-LIST-13,CP-LIST-14,AS-THREAD-*,AS-RUN-1")
 	assert.Equal(t, exitConformant, code, printed)
-	assert.Greater(t, requests, 60, "credentials were replaced")
+	assert.Greater(t, requests, 120, "credentials were replaced")
 	assert.NotContains(t, printed, prefix)
 	for name, content := range written(t, out) {
 		assert.NotContains(t, string(content), prefix, name)

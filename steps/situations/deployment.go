@@ -3,6 +3,7 @@ package situations
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -99,12 +100,29 @@ func (d *Deployment) read(ctx context.Context) error {
 	}
 	latest := shown.Get("latest_revision_id").String()
 	d.last = judge.Snapshot{Deployment: shown, List: list.Response, Latest: latest, Revisions: list.IDs()}
+	d.forgetUnknown()
 	d.isSettled = areSettled(d.beforeList)
 	if err := d.rest(ctx); err != nil {
 		return err
 	}
 	d.afterList, err = each(ctx, d.Deployment)
 	return err
+}
+
+// forgetUnknown removes ids that the deployment named for a moment and that no revision has: they are in no list, and
+// GET returns 404. CP-GET-1 judges the response that named them. The lists lack nothing.
+func (d *Deployment) forgetUnknown() {
+	var known []string
+	var read []*exchange.Response
+	for i, id := range d.Revisions {
+		isUnknown := d.beforeList[i] != nil && d.beforeList[i].Status == http.StatusNotFound
+		if isUnknown && !exchange.ContainsID(d.last.Revisions, id) && !exchange.SameID(id, d.last.Latest) {
+			continue
+		}
+		known = append(known, id)
+		read = append(read, d.beforeList[i])
+	}
+	d.Revisions, d.beforeList = known, read
 }
 
 // areSettled reports whether no revision changes its status by itself.
