@@ -207,9 +207,7 @@ func parametersOf(e *event) string {
 	}
 	parameters := strings.Split(raw, "&")
 	for i, p := range parameters {
-		if text, err := url.QueryUnescape(p); err == nil {
-			parameters[i] = text
-		}
+		parameters[i] = decoded(p, url.QueryUnescape)
 	}
 	return " with " + safe.Ellipsis(and(parameters), 100)
 }

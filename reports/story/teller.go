@@ -135,12 +135,19 @@ func idsIn(path string) map[string]string {
 		if kind == "" || actions[id] {
 			continue
 		}
-		if plain, err := url.PathUnescape(id); err == nil {
-			id = plain
-		}
-		ids[kind] = id
+		ids[kind] = decoded(id, url.PathUnescape)
 	}
 	return ids
+}
+
+// decoded returns a part of an address without percent-encoding. It returns the part unchanged if it was encoded twice: a
+// secret that the server repeats in this form is redacted nowhere, and decoded once it could be read.
+func decoded(part string, decode func(string) (string, error)) string {
+	plain, err := decode(part)
+	if err != nil || strings.Contains(plain, "%") {
+		return part
+	}
+	return plain
 }
 
 // short shortens the ids in a text.

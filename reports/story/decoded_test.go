@@ -1,0 +1,21 @@
+package story
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestDecoded checks that a secret which was encoded twice, and so not redacted, does not become readable.
+func TestDecoded(t *testing.T) {
+	for part, want := range map[string]string{
+		"a%20b":      "a b",
+		"key%252F09": "key%252F09",
+		"100%25":     "100%25",
+		"%zz":        "%zz",
+		"%5E%7B":     "^{",
+	} {
+		assert.Equal(t, want, decoded(part, url.PathUnescape))
+	}
+}
