@@ -121,7 +121,8 @@ func (o Overview) reason(q, root *reports.Requirement) Reason {
 }
 
 func shortReason(q *reports.Requirement) string {
-	return safe.Ellipsis(strings.TrimSuffix(cmp.Or(q.Reason, q.Title, "no reason was recorded"), "."), maxCause)
+	text := strings.TrimSuffix(cmp.Or(q.Reason, q.Title, "no reason was recorded"), ".")
+	return safe.Ellipsis(safe.ShortIDs(text), maxCause)
 }
 
 // remedies are the verbs for the key of a skip.

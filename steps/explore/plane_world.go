@@ -112,20 +112,28 @@ func (w past) shows(at int, a *exchange.Response, object gjson.Result, pointer s
 		if got.Type == gjson.String && invariants.SameValue(field, source[field], got.Str) {
 			continue
 		}
-		id := "CP-UPDATE-9"
-		switch {
-		case len(w) == 1:
-			id = "CP-CREATE-3"
-		case at < len(w)-1:
-			id = "CP-REV-5"
-		case w[at-1].source[field] == source[field]:
-			id = "CP-UPDATE-12"
-		}
-		return wrong(id, outcome.Fails(a, outcome.Violation{Kind: outcome.WrongValue,
+		return wrong(w.ownerOf(at, field, got.String()), outcome.Fails(a, outcome.Violation{Kind: outcome.WrongValue,
 			Pointer: pointer + "/source_revision_config/" + field, Summary: "The revision shows the wrong " + field,
 			Expected: fmt.Sprintf("%s %q", field, source[field]), Actual: outcome.Shown(got)}))
 	}
 	return nil
+}
+
+// ownerOf returns the requirement that a revision violates by a wrong value of a field of its source. A revision that does
+// not show a value of the revision before it did not take it over; only the value of the latest revision shows that a later
+// update changed it.
+func (w past) ownerOf(at int, field, got string) string {
+	last := len(w) - 1
+	isInherited := at > 0 && w[at-1].source[field] == w[at].source[field]
+	switch {
+	case last == 0:
+		return "CP-CREATE-3"
+	case at < last && (!isInherited || invariants.SameValue(field, w[last].source[field], got)):
+		return "CP-REV-5"
+	case isInherited:
+		return "CP-UPDATE-12"
+	}
+	return "CP-UPDATE-9"
 }
 
 // find returns the index of the revision with the id, or -1 if there is none.

@@ -173,8 +173,6 @@ func (r *run) addFindings(res *reports.Result, order []int) {
 			leaks[f.ID] = isLeakKind(s.Requirement, found.Kind)
 			if first := r.repeated(s, found.Kind, found.Exchange); first > 0 && found.Compared == (outcome.Comparison{}) {
 				found.Compared = outcome.Comparison{Shown: found.Exchange, With: first}
-				f.Hint = cmp.Or(f.Hint, "another caller got the same response from this URL before: if responses are cached, "+
-					"their key must include the caller")
 			}
 			f.Exchanges = r.chain(s, found, all)
 			f.Compared = r.comparison(found.Compared, order)

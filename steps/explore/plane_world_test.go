@@ -1,0 +1,29 @@
+package explore
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestOwnerOfWrongSource checks which requirement a revision violates that shows a wrong graph_config_path.
+func TestOwnerOfWrongSource(t *testing.T) {
+	const field = "graph_config_path"
+	of := func(path string) revision { return revision{source: map[string]string{field: path}} }
+	for name, c := range map[string]struct {
+		w    past
+		at   int
+		got  string
+		want string
+	}{
+		"the only revision":                         {past{of("a")}, 0, "b", "CP-CREATE-3"},
+		"the latest one, whose update has the path": {past{of("a"), of("b")}, 1, "a", "CP-UPDATE-9"},
+		"the latest one, whose update lacks it":     {past{of("a"), of("a")}, 1, "", "CP-UPDATE-12"},
+		"an earlier one, with the latest value":     {past{of("a"), of("a"), of("b")}, 1, "b", "CP-REV-5"},
+		"an earlier one that never had a path":      {past{of("a"), of("a"), of("b")}, 1, "", "CP-UPDATE-12"},
+		"an earlier one, whose update has the path": {past{of("a"), of("b"), of("c")}, 1, "", "CP-REV-5"},
+		"the first one, changed by the last update": {past{of("a"), of("b")}, 0, "b", "CP-REV-5"},
+	} {
+		assert.Equal(t, c.want, c.w.ownerOf(c.at, field, c.got), name)
+	}
+}
