@@ -93,8 +93,8 @@ The requirements are Gherkin features (agentconform list). A test run sends real
 response against the requirements and the OpenAPI contract, and writes reports. It creates deployments at the target and
 removes them at the end.
 
-Exit codes: 0 conformant, 1 non-conformant, 2 wrong usage or configuration, 3 incomplete (target unreachable, blocked,
-inconclusive or stopped, and no MUST failed).`,
+Exit codes: 0 conformant, 1 non-conformant, 2 wrong usage or configuration, 3 incomplete (no MUST failed, but the
+target was unreachable, the test run was stopped, or it could not tell).`,
 		Example: `  agentconform run                                    test the reference
   agentconform init --target https://control.example  write agentconform.yaml
   agentconform doctor                                 what is missing in it?

@@ -32,8 +32,8 @@ The result file of the last test run (--result) must contain it. FILE is a resul
 requests. Deployments and threads that could not be removed are in ledger.jsonl in the folder of the result file
 (agentconform clean).
 
-Exit codes: 0 all pass now, 1 at least one still fails, 2 wrong usage or configuration, 3 none fails, but at least one
-could not be tested (target unreachable, credentials refused, a precondition failed, inconclusive or skipped).`,
+Exit codes: 0 all pass now, 1 at least one still fails, 2 wrong usage or configuration, 3 none fails, but the replay
+could not tell for at least one (target unreachable, credentials refused, a precondition failed, or not tested).`,
 		Example: `  agentconform replay CP-LIST-3 --config vendor.yaml
   agentconform replay 3f2a --config vendor.yaml --target http://127.0.0.1:8080
   agentconform replay out/result.json --config vendor.yaml`,
@@ -117,7 +117,7 @@ func outcomeText(o replay.Outcome) string {
 	case reports.Failed:
 		return o.Finding.Requirement + " still fails: " + o.Reason + of
 	}
-	return o.Finding.Requirement + " inconclusive: " + o.Reason
+	return o.Finding.Requirement + ": could not tell: " + o.Reason
 }
 
 // printOutcomes prints a line for each finding, and a summary if there are several. It returns the exit code: a finding
@@ -129,7 +129,7 @@ func printOutcomes(c *cobra.Command, outcomes []replay.Outcome) int {
 		c.Println(safe.Line(safe.Ellipsis(outcomeText(o), 500)))
 	}
 	if len(outcomes) > 1 {
-		c.Printf("%d of %d still fail, %d pass now, %d inconclusive\n", count[reports.Failed], len(outcomes),
+		c.Printf("%d of %d still fail, %d pass now, %d could not tell\n", count[reports.Failed], len(outcomes),
 			count[reports.Passed], count[reports.Inconclusive])
 	}
 	switch {

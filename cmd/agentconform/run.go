@@ -58,8 +58,8 @@ ledger lists those that could not be removed, and agentconform clean removes the
 
 The verdict and each failure are written to standard output, progress and warnings to standard error.
 
-Exit codes: 0 conformant, 1 a MUST failed, 2 wrong usage or configuration, 3 incomplete (target unreachable, blocked,
-inconclusive or interrupted). With --baseline: 0 no new failure, 1 a new failure, or an entry that no longer applies.`,
+Exit codes: 0 conformant, 1 a MUST failed, 2 wrong usage or configuration, 3 incomplete (target unreachable, could
+not tell, or stopped). With --baseline: 0 no new failure, 1 a new failure, or an entry that no longer applies.`,
 		Example: `  agentconform run
   agentconform run --edition self-hosted
   export AGENTCONFORM_CREDENTIALS_API_KEY=...

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -56,7 +57,7 @@ func OpensWithScheme(a, all *exchange.Response) error {
 		return outcome.Inconclusive("the request fails with all configured credentials too: %s", outcome.Seen(all))
 	}
 	return outcome.Fails(a, outcome.Violation{Kind: unserved(a), Expected: "2xx", Check: outcome.Statuses("2XX"),
-		Summary: returns(a) + " with the credential of one scheme"})
+		Summary: returns(a) + " with the credential of " + cmp.Or(a.Request.Caller.Name, "one scheme") + " only"})
 }
 
 // IsAsForUnknown judges that a response cannot be told from that for an unknown deployment, for the same caller. revision
