@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -81,10 +80,6 @@ func (s *Server) NewThread(ctx context.Context, who target.Caller) (*Thread, err
 	t, err := s.CreateThread(ctx, who, nil)
 	if err != nil {
 		return nil, err
-	}
-	o, is := errors.AsType[*outcome.Outcome](t.Usable())
-	if is && t.ID == "" {
-		return t, o.ByRequirement("AS-THREAD-1") // which sends the same body
 	}
 	return t, t.Usable()
 }

@@ -130,5 +130,5 @@ func listLacks(l List, t Thread) error {
 		Expected: "a list with thread " + t.ID,
 		Actual:   "a list of " + l.size() + ", without it",
 		Hint:     l.Hint,
-	}).ByRequirement("AS-THREAD-2").Comparing(l.Response, t.Created)
+	}).Comparing(l.Response, t.Created)
 }
