@@ -29,3 +29,17 @@ func TestContradiction(t *testing.T) {
 		assert.Equal(t, c.is, contradiction(&reports.Result{Requirements: c.requirements}) != "", name)
 	}
 }
+
+func TestUnclear(t *testing.T) {
+	for name, c := range map[string]struct {
+		finding reports.Finding
+		is      bool
+	}{
+		"the values differ":                {reports.Finding{Expected: "422", Actual: "200"}, false},
+		"the values are equal":             {reports.Finding{Expected: "422", Actual: "422"}, true},
+		"only the first lines are equal":   {reports.Finding{Expected: "a\nb", Actual: "a\nc"}, true},
+		"there is neither of these values": {reports.Finding{}, false},
+	} {
+		assert.Equal(t, c.is, unclear(&reports.Result{Findings: []reports.Finding{c.finding}}) != "", name)
+	}
+}

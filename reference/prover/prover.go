@@ -236,34 +236,6 @@ func (p *prover) options(e environment, cfg *config.Config) steps.Options {
 		Version: p.Version}
 }
 
-// contradiction describes a scenario that is blocked only by requirements that have passed, or is "".
-func contradiction(result *reports.Result) string {
-	for _, q := range result.Requirements {
-		for _, s := range q.Scenarios {
-			hasPassed := func(b reports.Blocker) bool {
-				owner := result.Requirement(b.Name)
-				return b.Kind == reports.ByRequirement && owner != nil && owner.Verdict == reports.Passed
-			}
-			isOther := func(b reports.Blocker) bool { return !hasPassed(b) }
-			isBlocked := s.Verdict == reports.Blocked && len(s.BlockedBy) > 0
-			if isBlocked && !slices.ContainsFunc(s.BlockedBy, isOther) {
-				return fmt.Sprintf("%s is blocked by %s, which has passed: %s", q.ID, s.BlockedBy[0].Name, s.Reason)
-			}
-		}
-	}
-	return ""
-}
-
-// unclear describes a finding whose expected and actual value look equal in a report, or is "".
-func unclear(result *reports.Result) string {
-	for f := range reports.Each(result.Findings) {
-		if f.Expected != "" && f.ExpectedLine() == f.ActualLine() {
-			return fmt.Sprintf("finding %s of %s shows the same expected and actual value: %s", f.ID, f.Requirement, f.ExpectedLine())
-		}
-	}
-	return ""
-}
-
 // fill copies the verdicts and the first finding of a result into the row.
 func (p *prover) fill(row *proof.Row, result *reports.Result) {
 	row.Verdict = result.Verdict

@@ -1,7 +1,7 @@
 // Package script writes the exchanges that led to a finding as a bash script of curl lines, one after the other. The
 // script takes ids from the responses that it gets. It repeats a read for a limited time until the response is like the
 // recorded one. A request that had no response when the next one was sent is sent in the background. At the end it
-// removes what it created, and its exit code tells whether the last response is still wrong ([reports.Check]). It claims
+// removes what it created, and its exit code says whether the last response is still wrong ([reports.Check]). It claims
 // that a response is right only if all steps before it had a status as in the test run.
 //
 // In the recorded curl lines all text of the target is in single quotes and secrets are names of variables. Only the
