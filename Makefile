@@ -160,9 +160,18 @@ reproducible: release
 
 # --- What is generated ---
 
-# Generates the page of requirements from the features. A test fails if it is out of date.
+# The version whose requirement set is not released yet.
+SET := 0.1
+
+# Generates the page of requirements, and the set of the next release, from the features. Tests fail if they are out of date.
 requirements: build
 	$(BIN) list --format markdown > features/REQUIREMENTS.md
+	$(GO) run ./cmd/freeze $(SET)
+
+# Freezes the set before a release: adds the tables of the judgements, whose passing rows must pass from then on.
+.PHONY: freeze
+freeze: requirements
+	$(GO) run ./cmd/freeze -judgements $(SET)
 
 # The specification as one page, $(OUT)/spec/index.html, with exchanges of the reference and of a fault of each requirement.
 .PHONY: spec-page

@@ -15,6 +15,7 @@ import (
 	messages "github.com/cucumber/messages/go/v34"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec/requirements"
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
@@ -97,6 +98,17 @@ func (s *Scenario) Is(tag string) bool { return slices.Contains(s.Tags, tag) }
 
 // Key returns the place of the scenario in the features: "control_plane/list.feature:12".
 func (s *Scenario) Key() string { return fmt.Sprintf("%s:%d", s.URI, s.Line) }
+
+// Digest returns an identifier of what the scenario judges: a hash of the ID of its requirement and the texts of its steps.
+// It does not depend on its name, its tags or its place.
+func (s *Scenario) Digest() string {
+	sum := sha256.New()
+	fmt.Fprintln(sum, s.Requirement.ID)
+	for _, step := range s.Steps {
+		fmt.Fprintln(sum, step.Text)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:6])
+}
 
 // InResult returns the scenario for a result, without verdicts.
 func (s *Scenario) InResult() reports.Scenario {
@@ -229,6 +241,19 @@ func (c *Catalogue) Digest() string {
 		sum.Write(f.Content)
 	}
 	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}
+
+// Set returns the requirement set of the catalogue.
+func (c *Catalogue) Set(version string) *requirements.Set {
+	set := &requirements.Set{Version: version, Requirements: map[string]requirements.Requirement{}}
+	for _, q := range c.Requirements {
+		frozen := requirements.Requirement{Level: string(q.Level), Scenarios: map[string]string{}}
+		for _, s := range q.Scenarios {
+			frozen.Scenarios[s.Digest()] = s.Name
+		}
+		set.Requirements[q.ID] = frozen
+	}
+	return set
 }
 
 // Scenarios returns every scenario in the order of the files.

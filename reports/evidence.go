@@ -126,16 +126,24 @@ func (r *Result) RenumberExchanges(order []int) {
 		moved[i].ID = i + 1
 	}
 	r.Exchanges = moved
-	for f := range Each(r.Findings) {
+	for n := range Each(r.Notes) {
+		n.Exchange = renamed[n.Exchange]
+	}
+	renumber(r.Requirements, r.Findings, renamed)
+	if r.NotScored != nil {
+		renumber(r.NotScored.Requirements, r.NotScored.Findings, renamed)
+	}
+}
+
+// renumber replaces the ids of exchanges in requirements and findings.
+func renumber(requirements []Requirement, findings []Finding, renamed map[int]int) {
+	for f := range Each(findings) {
 		f.Exchange = renamed[f.Exchange]
 		for l := range Each(f.Exchanges) {
 			l.Exchange = renamed[l.Exchange]
 		}
 	}
-	for n := range Each(r.Notes) {
-		n.Exchange = renamed[n.Exchange]
-	}
-	for q := range Each(r.Requirements) {
+	for q := range Each(requirements) {
 		for s := range Each(q.Scenarios) {
 			for i, id := range s.Exchanges {
 				s.Exchanges[i] = renamed[id]

@@ -33,6 +33,7 @@ type Result struct {
 	Requirements []Requirement `json:"requirements"`
 	Problems     []Problem     `json:"problems"` // in the order of their numbers
 	Findings     []Finding     `json:"findings"`
+	NotScored    *NotScored    `json:"not_scored,omitempty"` // nil if everything counts
 	Coverage     Coverage      `json:"coverage"`
 	Timeline     []Transition  `json:"timeline"`
 	Exchanges    []Exchange    `json:"exchanges"` // ids count from 1
@@ -48,6 +49,19 @@ type Suite struct {
 	Interface    string `json:"interface"`        // of the interface description, "0.1.0"
 	Requirements int    `json:"requirements"`     // number of requirements in the catalogue
 	Digest       string `json:"digest,omitempty"` // digest of all features: "sha256:" and 64 hexadecimal digits
+	Set          string `json:"set,omitempty"`    // version of the requirement set that counts, "0.1"; empty: all requirements count
+}
+
+// NotScored has the results of requirements and scenarios that are newer than the requirement set of the test run. They
+// change neither the verdict nor the counts.
+type NotScored struct {
+	Requirements []Requirement `json:"requirements"` // only with the scenarios that do not count
+	Findings     []Finding     `json:"findings"`
+}
+
+// Has reports whether a requirement has scenarios that do not count.
+func (n *NotScored) Has(id string) bool {
+	return n != nil && slices.ContainsFunc(n.Requirements, func(q Requirement) bool { return q.ID == id })
 }
 
 // Target is the server under test.

@@ -8,9 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/compare"
 	"github.com/agentconform/agentconform/reports/outfile"
+	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/spec/requirements"
 )
 
 func newCompare() *cobra.Command {
@@ -52,6 +55,9 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 			if err := table.Text(c.OutOrStdout()); err != nil {
 				return err
 			}
+			if err := explainSets(c.OutOrStdout(), inputs); err != nil {
+				return err
+			}
 			return exitIf(table.Regressed(), exitNonConformant)
 		},
 	}
@@ -59,6 +65,55 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 		"`folder` for compare.md, which lists all judged requirements (default: it is not written)")
 	c.Flags().StringArrayVar(&labels, "label", nil, "`name` of a result; once for each result, in the same order")
 	return c
+}
+
+// explainSets prints what differs between the requirement sets of successive results.
+func explainSets(w io.Writer, inputs []compare.Input) error {
+	for i := range inputs[1:] {
+		from, to := inputs[i].Result.Suite.Set, inputs[i+1].Result.Suite.Set
+		if from == to {
+			continue
+		}
+		fmt.Fprintf(w, "\n%s counts %s, %s counts %s:\n", inputs[i].File, setName(from), inputs[i+1].File, setName(to))
+		lines, err := differenceOfSets(from, to)
+		if err != nil {
+			lines = []string{err.Error()}
+		}
+		for _, line := range lines {
+			if _, err := fmt.Fprintln(w, "  "+safe.Line(line)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func setName(version string) string {
+	if version == "" {
+		return "every requirement of its suite"
+	}
+	return "requirement set " + safe.Line(version)
+}
+
+// differenceOfSets describes the difference between two versions. The empty version stands for the requirements of this
+// program.
+func differenceOfSets(from, to string) ([]string, error) {
+	var sets [2]*requirements.Set
+	for i, version := range []string{from, to} {
+		catalogue, err := features.Load()
+		if err == nil && version == "" {
+			sets[i] = catalogue.Set("this version")
+		} else if err == nil {
+			sets[i], err = requirements.Load(version)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if lines := requirements.Difference(sets[0], sets[1]); len(lines) > 0 {
+		return lines, nil
+	}
+	return []string{"both have the same requirements and scenarios"}, nil
 }
 
 // comparisonMark is the first line of compare.md. It is a comment in Markdown.

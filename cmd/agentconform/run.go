@@ -15,6 +15,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
 	"github.com/agentconform/agentconform/reports/export"
+	"github.com/agentconform/agentconform/spec/requirements"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/suite"
@@ -28,7 +29,7 @@ type runFlags struct {
 	options                          steps.Options
 	known                            *baseline.Baseline // the known failures of --baseline, or nil
 	out, baseline, writeBaseline     string
-	edition, exploreCase             string
+	edition, exploreCase, set        string
 	readOnly, plan, failFast, strict bool
 	timeout, wait                    time.Duration
 }
@@ -122,6 +123,8 @@ func (f *runFlags) addSelection(c *cobra.Command) {
 	flags.StringSliceVar(&f.options.Select.Skip, "skip", nil,
 		"`IDs` of requirements not to test; they are reported as skipped")
 	flags.StringVar(&f.options.Select.Tags, "tags", "", "run the scenarios that match the tag `expression`")
+	addChoice(c, &f.set, "requirements", ": `version` of the requirement set that counts; newer requirements and scenarios are "+
+		"tested and shown, but do not count (default: everything counts)", requirements.Versions()...)
 	_ = c.RegisterFlagCompletionFunc("only", completeRequirements)
 	_ = c.RegisterFlagCompletionFunc("skip", completeRequirements)
 	_ = c.RegisterFlagCompletionFunc("profile",
@@ -202,7 +205,11 @@ func (f *runFlags) prepare(c *cobra.Command) (*config.Config, error) {
 	if err := f.loadBaseline(c); err != nil {
 		return nil, err
 	}
-	return cfg, nil
+	if f.set == "" {
+		return cfg, nil
+	}
+	f.options.Set, err = requirements.Load(f.set)
+	return cfg, err
 }
 
 func (f *runFlags) run(c *cobra.Command, _ []string) error {

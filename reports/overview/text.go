@@ -28,6 +28,9 @@ func ids(requirements []*reports.Requirement) (all []string) {
 // Notes returns a sentence for each note: "a response contains the caller's own token in clear text (90 times; exchange
 // 12, at /kwargs/config)".
 func (o Overview) Notes() (all []string) {
+	if text := o.NotScored(); text != "" {
+		all = append(all, text)
+	}
 	for _, n := range o.Result.Notes {
 		times, place := "", ""
 		if n.Count > 1 {
@@ -92,6 +95,33 @@ func (o Overview) Stats() string {
 	}
 	return reports.Joined(", ", reports.Count(r.Counts.Exchanges, "exchange"), reports.Duration(r.Run.DurationMS),
 		fmt.Sprintf("seed %d", r.Run.Seed), explored, o.Waits())
+}
+
+// NotScored describes the requirements and scenarios that are newer than the requirement set of the test run. It returns ""
+// if no set was chosen.
+func (o Overview) NotScored() string {
+	set := o.Result.Suite.Set
+	switch n := o.Result.NotScored; {
+	case set == "":
+		return ""
+	case n == nil:
+		return "requirement set " + set + " has every requirement and scenario of this version"
+	default:
+		scenarios := 0
+		var failed []string
+		for _, q := range n.Requirements {
+			scenarios += len(q.Scenarios)
+			if q.Verdict == reports.Failed {
+				failed = append(failed, q.ID)
+			}
+		}
+		text := fmt.Sprintf("%s of %s are newer than requirement set %s and do not count", reports.Count(scenarios, "scenario"),
+			reports.Count(len(n.Requirements), "requirement"), set)
+		if len(failed) == 0 {
+			return text + "; none of them failed"
+		}
+		return text + "; failed: " + Some(failed, 6) + " (result.json: not_scored)"
+	}
 }
 
 // Facts returns labels and texts about the whole test run for formats without a summary of their own.

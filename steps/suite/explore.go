@@ -154,7 +154,8 @@ func (r *run) noteUnexplored(profile string, why error) {
 		Text: r.target.Redact.Excerpt("exploration of the " + half + ": " + why.Error())})
 }
 
-// addFailure adds a failed sequence as a scenario, after the scenarios of its requirement.
+// addFailure adds a failed sequence as a scenario, after the scenarios of its requirement. No requirement set has random
+// sequences.
 func (r *run) addFailure(f *explore.Failure) {
 	at := len(r.selected)
 	for i, s := range r.selected {
@@ -175,7 +176,11 @@ func (r *run) addFailure(f *explore.Failure) {
 	v.Summary += ", after " + reports.Count(len(f.Operations), "operation")
 	found := &verdict{Outcome: f.Outcome, step: len(s.Steps) - 1}
 	r.verdicts[s.Key()] = found
-	r.selected = slices.Insert(r.selected, at, s)
+	if r.Set != nil {
+		r.newer = append(r.newer, s)
+	} else {
+		r.selected = slices.Insert(r.selected, at, s)
+	}
 	if f.Judged > 1 {
 		found.again = found
 		if f.Seen < f.Judged {

@@ -49,9 +49,17 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	}
 	groups := byRequirement(r.selected)
 	for _, scenarios := range groups {
-		res.Requirements = append(res.Requirements, r.requirement(scenarios[0].Requirement, scenarios))
+		q := r.requirement(scenarios[0].Requirement, scenarios)
+		if r.Set != nil {
+			q.Level = reports.Level(r.Set.Requirements[q.ID].Level)
+		}
+		res.Requirements = append(res.Requirements, q)
 	}
 	r.explain(res, groups)
+	if r.Set != nil {
+		res.Suite.Set = r.Set.Version
+		res.NotScored = r.notScored()
+	}
 	if removal >= time.Second || stopped != "" {
 		res.Run.RemovalMS = removal.Milliseconds()
 	}
@@ -62,7 +70,10 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	res.Counts.WaitedMS = long.Milliseconds()
 	res.Counts.Explored = r.explored
 	order := r.target.Collector.Order()
-	r.addFindings(res, order)
+	res.Findings = r.findings(r.selected, order)
+	if res.NotScored != nil {
+		res.NotScored.Findings = r.findings(r.newer, order)
+	}
 	res.Notes = r.notes()
 	res.Exchanges = r.target.Collector.Exchanges()
 	res.RenumberExchanges(order)
@@ -147,14 +158,27 @@ func (r *run) blockers(o *outcome.Outcome) []reports.Blocker {
 	return all
 }
 
-// addFindings adds the findings. Violations with the same ID are one finding with a count, such as those of several
+// notScored returns the results of the scenarios that the requirement set lacks, or nil if there are none.
+func (r *run) notScored() *reports.NotScored {
+	var all []reports.Requirement
+	for _, scenarios := range byRequirement(r.newer) {
+		all = append(all, r.requirement(scenarios[0].Requirement, scenarios))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return &reports.NotScored{Requirements: all}
+}
+
+// findings returns the findings of scenarios. Violations with the same ID are one finding with a count, such as those of several
 // rows of an outline. Of each requirement leaks come first, because reports show the first finding. order has the IDs of
 // the exchanges in the result.
-func (r *run) addFindings(res *reports.Result, order []int) {
+func (r *run) findings(scenarios []*features.Scenario, order []int) []reports.Finding {
+	list := []reports.Finding{}
 	known := map[string]int{}
 	leaks := map[string]bool{} // by the ID of the finding
 	all := r.target.Collector.Observations()
-	for _, s := range r.selected {
+	for _, s := range scenarios {
 		v := r.verdicts[s.Key()]
 		if v.Verdict != reports.Failed {
 			continue
@@ -163,23 +187,24 @@ func (r *run) addFindings(res *reports.Result, order []int) {
 			f := r.finding(s, v, found)
 			r.seenAgain(&f, s, v)
 			if at, twice := known[f.ID]; twice {
-				same := &res.Findings[at]
+				same := &list[at]
 				same.Count += f.Count
 				same.Judged = max(same.Judged, f.Judged)
 				same.Seen = max(same.Seen, f.Seen)
 				continue
 			}
-			known[f.ID] = len(res.Findings)
+			known[f.ID] = len(list)
 			leaks[f.ID] = isLeakKind(s.Requirement, found.Kind)
 			if first := r.repeated(s, found.Kind, found.Exchange); first > 0 && found.Compared == (outcome.Comparison{}) {
 				found.Compared = outcome.Comparison{Shown: found.Exchange, With: first}
 			}
 			f.Exchanges = r.chain(s, found, all)
 			f.Compared = r.comparison(found.Compared, order)
-			res.Findings = append(res.Findings, f)
+			list = append(list, f)
 		}
 	}
-	leaksFirst(res.Findings, leaks)
+	leaksFirst(list, leaks)
+	return list
 }
 
 // seenAgain counts a second judgement that reached the same step as the first, and whether it showed the finding, too.
@@ -246,7 +271,7 @@ func findingID(requirement, operation string, v outcome.Violation) string {
 func absent(c *features.Catalogue, selected Selection, res *reports.Result) []reports.NotJudged {
 	var all []reports.NotJudged
 	for _, q := range c.Requirements {
-		if res.Requirement(q.ID) == nil {
+		if res.Requirement(q.ID) == nil && !res.NotScored.Has(q.ID) {
 			why := reports.Skip{Kind: reports.NotSelected, Key: selected.LeavesOut(q.ID)}
 			all = append(all, reports.NotJudged{ID: q.ID, Skip: why})
 		}

@@ -27,6 +27,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +37,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/spec/requirements"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
@@ -56,6 +58,7 @@ type Options struct {
 	Catalogue *features.Catalogue
 	Oracle    *spec.Oracle // may be shared by test runs, because it takes long to make one
 	Select    Selection
+	Set       *requirements.Set // if set, other requirements and scenarios do not count
 
 	Concurrency int      // requests in flight; 0 means DefaultConcurrency
 	FailOn      []string // "should", or tag expressions: requirements that match one count as MUST
@@ -95,7 +98,8 @@ type run struct {
 	start      time.Time
 
 	binding  func(*features.Requirement) bool // whether it counts as MUST by Options.FailOn, or by a claim
-	selected []*features.Scenario             // with the sequences of exploration that failed
+	selected []*features.Scenario             // that count, with the sequences of exploration that failed
+	newer    []*features.Scenario             // selected scenarios that Options.Set lacks
 	explored int                              // operations
 
 	unreachable string // why nothing can be judged: the target does not respond, or its address is wrong; or ""
@@ -136,10 +140,11 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		r.agents.Close()
 		_ = r.target.Close() // the ledger was written line by line
 	}()
-	r.forecast.Spend(r.selected)
-	r.forecast.AssignMembers(r.selected)
+	everything := slices.Concat(r.selected, r.newer)
+	r.forecast.Spend(everything)
+	r.forecast.AssignMembers(everything)
 	r.target.Progress(target.Event{Kind: target.Planned, Name: strings.Join(o.Config.Addresses(), ", agent server "),
-		Total: len(r.selected), Seed: r.Seed, Deployments: r.forecast.Plan(r.selected).Deployments,
+		Total: len(everything), Seed: r.Seed, Deployments: r.forecast.Plan(everything).Deployments,
 		Explores: r.mayExplore()})
 	if err := r.prepare(within); err != nil && ctx.Err() == nil {
 		return nil, err
@@ -171,7 +176,7 @@ func (r *run) prepare(ctx context.Context) error {
 // judge executes the phases. within is the context of the test run, which ends after ctx. If ctx has ended, only the
 // scenarios that judge the record are executed.
 func (r *run) judge(ctx, within context.Context) error {
-	phases := phasesOf(r.selected)
+	phases, newer := phasesOf(r.selected), phasesOf(r.newer)
 	for _, phase := range phases[:2] {
 		if err := r.execute(within, phase); err != nil {
 			return err
@@ -188,7 +193,15 @@ func (r *run) judge(ctx, within context.Context) error {
 		r.maker.Wait() // fixtures that are being made may add to the record
 		judging = context.WithoutCancel(within)
 	}
-	return r.execute(judging, phases[2])
+	if err := r.execute(judging, phases[2]); err != nil {
+		return err
+	}
+	for _, phase := range newer { // after the record was judged, so that their responses do not count
+		if err := r.execute(within, phase); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // newRun returns a test run. It sends no requests.
@@ -224,7 +237,14 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	}
 	agents := agent.New(t, p, maker, o.Concurrency, scenarios)
 	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents, forecast: NewForecast(o.Config, o.Select),
-		start: start, verdicts: map[string]*verdict{}, selected: selected}
+		start: start, verdicts: map[string]*verdict{}}
+	for _, s := range selected {
+		if o.Set.Has(s.Requirement.ID, s.Digest()) {
+			r.selected = append(r.selected, s)
+		} else {
+			r.newer = append(r.newer, s)
+		}
+	}
 	claims := features.Claims(o.Config.Supports)
 	r.binding = func(q *features.Requirement) bool { return binding(q) || claims.Names(q) }
 	r.invariants = invariants.NewRecord(t, r.otherOutcomes)
