@@ -163,7 +163,7 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 			problems = append(problems, fmt.Errorf("%s:%d: %s is the ID of %s:%d, too", r.URI, r.Line, r.ID, first.URI, first.Line))
 		}
 	}
-	return c, errors.Join(append(problems, c.checkCauses()...)...)
+	return c, errors.Join(slices.Concat(problems, c.checkCauses(), c.checkCapabilities())...)
 }
 
 // checkCauses returns an error for each tag @after that would hide a failure: one that names an unknown requirement or a

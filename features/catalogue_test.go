@@ -128,6 +128,8 @@ func TestParseRefuses(t *testing.T) {
 		"causes in a circle": {head + "@CP-X-1 @must @section-1 @after:CP-X-2\nRule: R\n" + scenario + "@CP-X-2 @must @section-1 @after:CP-X-1\nRule: S\nScenario: T\nGiven a\n", "each would explain the other"},
 		"a leak":             {head + rule + scenario + "@CP-X-2 @must @section-1 @isolation @after:CP-X-1\nRule: S\nScenario: T\nGiven a\n", "a leak between users is never explained"},
 		"no profile":         {"Feature: F\n" + rule + scenario, "needs tags for ID, level and section"},
+		"no capability":      {head + rule + scenario, "a.feature:4: CP-X-1 is in no capability of control-plane: add it to the requirements of one of control-plane-core, paging"},
+		"other capability":   {strings.Replace(head, "control-plane", "agent-server", 1) + strings.Replace(rule, "CP-X-1", "CP-GET-1", 1) + scenario, "a.feature:4: CP-GET-1 is in no capability of agent-server: add it to the requirements of one of agent-server-core"},
 		"no scenario":        {head + rule + "Senario: S\n", "has no scenario"},
 		"twice the name":     {head + rule + scenario + scenario, "has the name of the one"},
 		"open quote":         {head + rule + "\"Quoted.\nJudged.\n" + scenario, `a.feature:4: rule "R": the quote of the interface is not closed`},
@@ -141,7 +143,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add("@control-plane\nFeature: F\n@CP-X-1 @must @section-1\nRule: R\nScenario: S\nGiven a\n")
+	f.Add("@control-plane\nFeature: F\n@CP-GET-1 @must @section-1\nRule: R\nScenario: S\nGiven a\n")
 	f.Add("Feature: F\nScenario Outline: <a>\nExamples:\n|a|\n|1|\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := features.Parse(fstest.MapFS{"a.feature": {Data: []byte(text)}})

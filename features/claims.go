@@ -39,8 +39,27 @@ var capabilities, capabilityOf = func() (all []*Capability, of map[string]*Capab
 	return all, of
 }()
 
-// CapabilityOf returns the capability of a requirement, or nil if the ID is not in the catalogue.
+// CapabilityOf returns the capability of a requirement. It is nil only for an ID that is not in the catalogue.
 func CapabilityOf(id string) *Capability { return capabilityOf[id] }
+
+// checkCapabilities returns an error for each requirement that is in no capability of its profile: no claim would have it,
+// and no page could show where it belongs.
+func (c *Catalogue) checkCapabilities() (problems []error) {
+	for _, r := range c.Requirements {
+		if own := capabilityOf[r.ID]; own != nil && own.Profile == r.Profile {
+			continue
+		}
+		var names []string
+		for _, each := range capabilities {
+			if each.Profile == r.Profile {
+				names = append(names, each.Name)
+			}
+		}
+		problems = append(problems, fmt.Errorf("%s:%d: %s is in no capability of %s: add it to the requirements of one of %s in "+
+			"features/capabilities.yaml", r.URI, r.Line, r.ID, r.Profile, strings.Join(names, ", ")))
+	}
+	return problems
+}
 
 // Claims are the words of the key supports: profiles and capabilities. The claim is the union of its words. A profile
 // claims all of its requirements. A capability claims its own requirements and the core of its profile, and end-to-end
