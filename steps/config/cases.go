@@ -106,6 +106,23 @@ func isPlainText(text string, t reflect.Type) bool {
 	return isText && !strings.HasPrefix(begins, "[") && !strings.HasPrefix(begins, "{")
 }
 
+// commaList returns the list in a variable that contains words with commas between them ("a,b"), for a key that takes a list
+// of strings. It returns nil for other keys, and for YAML or JSON.
+func commaList(text string, t reflect.Type) *yaml.Node {
+	begins := strings.TrimSpace(text)
+	if t != reflect.TypeFor[[]string]() || strings.HasPrefix(begins, "[") || strings.HasPrefix(begins, "- ") {
+		return nil
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+	for word := range strings.SplitSeq(text, ",") {
+		word = strings.TrimSpace(word)
+		if word != "" {
+			list.Content = append(list.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: word})
+		}
+	}
+	return list
+}
+
 // listOf returns a list that contains the node.
 func listOf(n *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: n.Line, Column: n.Column, Content: []*yaml.Node{n}}

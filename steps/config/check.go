@@ -189,8 +189,9 @@ func (l *loader) checkKind(n *yaml.Node, t reflect.Type, key, remedy string) {
 	}
 }
 
-// reference matches a reference to a variable, such as ${API_KEY}. Sent as it is written, it is refused by the target.
-var reference = regexp.MustCompile(`\$\{\w+\}`)
+// reference matches a reference to a variable, such as ${API_KEY}, $API_KEY or ${{ secrets.API_KEY }}. Sent as it is written,
+// it is refused by the target.
+var reference = regexp.MustCompile(`\$\{[^}]+\}|^\$[A-Z_][A-Z0-9_]*$`)
 
 // otherWays returns the ways to set a key of a credential without writing it into the file.
 func otherWays(key string) string {

@@ -19,7 +19,6 @@ import (
 	"go.yaml.in/yaml/v4/plugin/limit"
 
 	"github.com/agentconform/agentconform/reports/outfile"
-	"github.com/agentconform/agentconform/spec/spelling"
 )
 
 // DefaultFile is read from the working folder if no file is named.
@@ -245,77 +244,6 @@ func (l *loader) placeOf(key string) string {
 	}
 }
 
-// EnvPrefix is the prefix of every environment variable that is part of the configuration.
-const EnvPrefix = "AGENTCONFORM_"
-
-var inVariable = strings.NewReplacer("-", "_", ".", "_", " ", "_")
-
-// Variable returns the name of the environment variable of a key.
-func Variable(key string) string { return EnvPrefix + strings.ToUpper(inVariable.Replace(key)) }
-
-// variables returns the key for each variable that may be set: the variables of all keys, of each item of a list and of
-// the item after the last, and of each entry of a mapping.
-func (c *Config) variables() map[string]string {
-	all, root := map[string]string{}, reflect.ValueOf(c).Elem()
-	add := func(key string, _ reflect.Value) { all[Variable(key)] = key }
-	walk(root, "", func(key string, v reflect.Value) {
-		if !valueOf(root, key).IsValid() { // the name contains a dot
-			return
-		}
-		add(key, v)
-		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() != reflect.Interface {
-			walk(reflect.Zero(v.Type().Elem()), join(key, strconv.Itoa(v.Len())), add)
-		}
-	})
-	for _, secret := range c.templateSecrets() {
-		all[secret.variable] = secret.key
-	}
-	delete(all, EnvPrefix)
-	return all
-}
-
-// environment sets the keys of all AGENTCONFORM_ variables of environ ("NAME=value").
-func (l *loader) environment(environ []string) {
-	for _, entry := range slices.Sorted(slices.Values(environ)) { // users.0 before users.1
-		name, value, _ := strings.Cut(entry, "=")
-		if !strings.HasPrefix(name, EnvPrefix) {
-			continue
-		}
-		l.source = "environment " + name
-		l.config.From = append(l.config.From, name)
-		known := l.config.variables()
-		key, isKnown := known[name]
-		if !isKnown {
-			l.unknownVariable(name, known)
-			continue
-		}
-		l.set(key, value)
-	}
-}
-
-// unknownVariable reports an unknown variable. The remedy names a variable with a similar name, or the variable of the
-// group.
-func (l *loader) unknownVariable(name string, known map[string]string) {
-	names := slices.Sorted(maps.Keys(known))
-	group := ""
-	for _, other := range names {
-		if strings.HasPrefix(name, other+"_") {
-			group = other // the last one is the longest
-		}
-	}
-	unnumbered := func(name string) string { return numbers.ReplaceAllString(name, ".") }
-	remedy := "agentconform help config lists the keys"
-	if group != "" {
-		remedy = "set all of " + known[group] + " as YAML or JSON in " + group
-	}
-	near := spelling.Nearest(name, names)
-	if near != "" && near != group && unnumbered(near) != unnumbered(name) {
-		group = ""
-		remedy = "did you mean " + near + "?"
-	}
-	l.mistaken(known[group], l.source, "unknown key", remedy)
-}
-
 // Set sets a key as if the configuration file contained this value. The error lists all mistakes in the value.
 func (c *Config) Set(key string, value any) error {
 	text, isText := value.(string)
@@ -344,7 +272,10 @@ func (l *loader) set(key, text string) {
 			return
 		}
 		var doc yaml.Node
-		if isPlainText(text, v.Type()) {
+		words := commaList(text, v.Type())
+		if words != nil {
+			doc.Content = []*yaml.Node{words}
+		} else if isPlainText(text, v.Type()) {
 			doc.Content = []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}}
 		} else if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) == 0 {
 			l.mistaken(key, l.source, "is not valid YAML or JSON", "check quotes and brackets")
