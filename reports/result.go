@@ -72,6 +72,7 @@ type Target struct {
 	Rejecting      []string       `json:"rejecting,omitempty"`  // halves that refused all requests with credentials
 	Connection     *Connection    `json:"connection,omitempty"` // nil if the addresses are enough to reach the target
 	Supports       []string       `json:"supports,omitempty"`   // claims, in words of the key supports; empty: all
+	Users          []string       `json:"users,omitempty"`      // names of the users, in the order of the configuration; may be empty
 }
 
 // PathOf returns the path of an address relative to that of a half, "/v2/deployments", or "" if it is not below one.

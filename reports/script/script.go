@@ -98,7 +98,7 @@ func (s *script) writeHeader(b *strings.Builder, f *reports.Finding) {
 	fmt.Fprintf(b, "# This script sends the requests that led to this finding to %s. Run it:\n#   %s\n", comment(targets),
 		comment(Command(s.result, f, s.result.Run.Out())))
 	for _, user := range s.users {
-		fmt.Fprintf(b, "# %s has the credentials %s.\n", user.Name, user.Key)
+		fmt.Fprintf(b, "# %s has the credentials %s.\n", comment(user.Name), user.Key)
 	}
 	b.WriteString("# It needs bash and curl. At the end it removes what it created; with KEEP=1 it does not.\n" +
 		"# Exit codes: 0 now as expected, 1 still failing, 2 a secret is not set, 3 could not tell.\n")

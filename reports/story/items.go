@@ -109,7 +109,7 @@ func (t *teller) item(kind, id string, value gjson.Result) Item {
 		ref = "repo_ref " + ref
 	}
 	owner := ""
-	if name := userName(t.creators()[key(id)]); name != "" && kind == "thread" && len(t.users()) > 0 {
+	if name := t.userName(t.creators()[key(id)]); name != "" && kind == "thread" && len(t.users()) > 0 {
 		owner = "created by " + name
 	}
 	item.Details = safe.Ellipsis(reports.Joined(", ", value.Get("status").String(), ref, owner), maxText)
@@ -235,7 +235,7 @@ func (t *teller) creators() map[string]string {
 // foreign returns the note for a thread that another user than the caller created, or "".
 func (t *teller) foreign(id string) string {
 	creator := t.creators()[id]
-	isUser := userName(creator) != "" && userName(t.shown.caller) != "" // others may see the threads of all users
+	isUser := t.userName(creator) != "" && t.userName(t.shown.caller) != "" // others may see the threads of all users
 	if !isUser || creator == t.shown.caller {
 		return ""
 	}

@@ -130,17 +130,20 @@ func callerOf(m reports.Message) string {
 	return caller
 }
 
-// userNames are the names of the users in the order of the configuration.
+// userNames are the names of users whose names are not in the configuration, in its order.
 var userNames = []string{"Alice", "Bob", "Carol", "Dave", "Erin", "Frank", "Grace", "Heidi"}
 
 // userName returns the name of a caller who is a user, or "".
-func userName(caller string) string {
+func (t *teller) userName(caller string) string {
 	number, isUser := strings.CutPrefix(caller, "users.")
 	n, err := strconv.Atoi(number)
+	names := t.result.Target.Users
 	switch {
 	case !isUser || err != nil:
 		return ""
-	case n < len(userNames):
+	case n < len(names) && names[n] != "":
+		return safe.Ellipsis(names[n], 40)
+	case n < len(userNames) && !slices.Contains(names, userNames[n]):
 		return userNames[n]
 	}
 	return fmt.Sprintf("user %d", n+1)
@@ -149,7 +152,7 @@ func userName(caller string) string {
 // users returns the users of the story, or nil if there are fewer than two.
 func (t *teller) users() (all []User) {
 	for _, caller := range slices.Sorted(maps.Keys(t.callers)) {
-		if name := userName(caller); name != "" {
+		if name := t.userName(caller); name != "" {
 			all = append(all, User{name, caller})
 		}
 	}
@@ -161,7 +164,7 @@ func (t *teller) users() (all []User) {
 
 // by returns the words about the sender of a request: " as Bob", " without credentials", or "" if all users are the same.
 func (t *teller) by(e *event) string {
-	name, text := userName(e.caller), " with the credentials "+e.caller
+	name, text := t.userName(e.caller), " with the credentials "+e.caller
 	switch {
 	case name != "" && len(t.users()) == 0, e.caller == "credentials":
 		text = ""

@@ -2,9 +2,9 @@
 // table. People read it instead of the recorded exchanges. It sends nothing and judges nothing: if the requests do not show
 // which value is wrong, no value is marked.
 //
-// Objects have names. The runs of a story are run A, B and so on, the users are Alice, Bob and so on, and revisions are
-// numbered in the order in which they first appear. Ids show their last characters, because UUIDs of version 7 that were
-// created together begin alike.
+// Objects have names. The runs of a story are run A, B and so on, the users have the names of the configuration, or else
+// are Alice, Bob and so on, and revisions are numbered in the order in which they first appear. Ids show their last
+// characters, because UUIDs of version 7 that were created together begin alike.
 package story
 
 import (

@@ -230,3 +230,20 @@ func TestHostileResults(t *testing.T) {
 		}
 	}
 }
+
+// TestUserNames checks that users have the names of the configuration, or else names that it does not use.
+func TestUserNames(t *testing.T) {
+	for _, c := range []struct{ names, want []string }{
+		{nil, []string{"Alice", "Bob"}},
+		{[]string{"ada", "bob"}, []string{"ada", "bob"}},
+		{[]string{"", "Alice"}, []string{"user 1", "Alice"}},
+	} {
+		r := reports.Result{Target: reports.Target{ControlPlane: base, Users: c.names}, Exchanges: reports.Record(nil,
+			exchange("create-thread", "POST", "/threads", "{}", 200, `{"thread_id":"t"}`, 0),
+			exchange("get-thread", "GET", "/threads/t", "", 200, `{"thread_id":"t"}`, 1))}
+		f := reports.Finding{Exchange: 2, Exchanges: []reports.Link{{Exchange: 1}, {Exchange: 2}}}
+		s := story.Of(&r, &f)
+		assert.Equal(t, []story.User{{Name: c.want[0], Key: "users.0"}, {Name: c.want[1], Key: "users.1"}}, s.Users)
+		assert.Equal(t, "Read the thread as "+c.want[1], s.Steps[1].Text)
+	}
+}

@@ -35,7 +35,7 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 			Requirements: len(r.Catalogue.Requirements), Digest: r.Catalogue.Digest()},
 		Target: reports.Target{ControlPlane: c.Target, AgentServer: text(r.target.AgentAddress()),
 			Implementation: safe.Copy(c.Implementation, text), // its home page may be a URL with a password
-			Rejecting:      rejecting, Connection: c.Connection(), Supports: c.Supports},
+			Rejecting:      rejecting, Connection: c.Connection(), Supports: c.Supports, Users: r.userNames()},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Stopped: text(stopped), ReadOnly: c.ReadOnly,
 			Command:   r.target.Redact.Command("agentconform", r.Arguments...),
@@ -88,6 +88,14 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	}
 	r.reportSuiteErrors(res)
 	return res
+}
+
+// userNames returns the name of each user in the configuration, or its identity, or "".
+func (r *run) userNames() (names []string) {
+	for _, u := range r.target.Config.Users {
+		names = append(names, r.target.Redact.Text(cmp.Or(u.Name, u.Identity)))
+	}
+	return names
 }
 
 // reportSuiteErrors reports requests of the suite that break the contract by mistake. The responses are not violations
