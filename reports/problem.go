@@ -2,13 +2,15 @@ package reports
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Problem is a root cause: the failure of a requirement that no other failure explains, with all failures that it
-// explains. All reports for people show problems in the order of their numbers.
+// Problem is a root cause: one or more findings of a requirement whose failure no other failure explains, with all
+// failures that it explains. A requirement has several problems if its findings have different causes. All reports for
+// people show problems in the order of their numbers.
 type Problem struct {
 	Number      int      `json:"number"` // counts from 1
 	Title       string   `json:"title"`  // what the server does: "limit=101 is accepted"
@@ -16,7 +18,7 @@ type Problem struct {
 	Requirement string   `json:"requirement"`        // ID of the requirement that owns the behavior
 	Findings    []string `json:"findings,omitempty"` // IDs: those of the requirement first, then those of Breaks
 	Breaks      []string `json:"breaks,omitempty"`   // IDs of the requirements whose failure it explains
-	Known       bool     `json:"known,omitempty"`    // the baseline covers the failure of the requirement
+	Known       bool     `json:"known,omitempty"`    // the baseline covers the failure
 }
 
 // maxTitle is the maximum length of the title of a problem, in characters.
@@ -26,6 +28,10 @@ const maxTitle = 200
 // features. Known failures come last.
 func SetProblems(r *Result) {
 	broken := map[string][]string{} // by the ID of the cause
+	found := map[string][]*Finding{}
+	for f := range Each(r.Findings) {
+		found[f.Requirement] = append(found[f.Requirement], f)
+	}
 	var roots []*Requirement
 	for q := range Each(r.Requirements) {
 		if q.Verdict != Failed {
@@ -39,35 +45,109 @@ func SetProblems(r *Result) {
 			}
 		}
 	}
-	slices.SortStableFunc(roots, func(a, b *Requirement) int { return cmp.Compare(problemRank(a), problemRank(b)) })
-	r.Problems = nil
-	for i, q := range roots {
-		p := Problem{Number: i + 1, Title: q.Title, Level: q.Level, Requirement: q.ID, Breaks: broken[q.ID],
-			Known: q.Known != nil}
-		for _, id := range slices.Concat([]string{q.ID}, p.Breaks) {
-			for f := range Each(r.Findings) {
-				if f.Requirement != id {
-					continue
-				}
-				if len(p.Findings) == 0 {
-					p.Title = safe.Ellipsis(f.Summary, maxTitle)
-				}
-				p.Findings = append(p.Findings, f.ID)
-			}
+	var all []rankedProblem
+	for _, q := range roots {
+		groups := byCause(r, found[q.ID])
+		if len(groups) == 0 {
+			groups = [][]*Finding{nil} // a failure without evidence is a problem, too
 		}
-		r.Problems = append(r.Problems, p)
+		breaks := make([][]string, len(groups))
+		for _, id := range broken[q.ID] {
+			at := slices.IndexFunc(groups, func(group []*Finding) bool { return shareCause(r, group, found[id]) })
+			breaks[max(at, 0)] = append(breaks[max(at, 0)], id)
+		}
+		for i, group := range groups {
+			all = append(all, newProblem(q, group, breaks[i], found))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b rankedProblem) int { return cmp.Compare(a.rank, b.rank) })
+	r.Problems = nil
+	for i, p := range all {
+		p.Number = i + 1
+		r.Problems = append(r.Problems, p.Problem)
 	}
 }
 
-// problemRank returns a small number for an important problem.
-func problemRank(q *Requirement) int {
-	switch {
-	case q.Known != nil:
-		return len(Levels) + 1
-	case q.Subject == "isolation":
-		return 0
-	case q.Binding:
-		return 1
+// rankedProblem is a problem with a number that is small for an important one.
+type rankedProblem struct {
+	Problem
+	rank int
+}
+
+// newProblem returns the problem of the findings of q that have the same cause. found has all findings by requirement.
+func newProblem(q *Requirement, findings []*Finding, breaks []string, found map[string][]*Finding) rankedProblem {
+	isNew := func(f *Finding) bool { return f.Known == nil }
+	p := rankedProblem{Problem: Problem{Title: q.Title, Level: q.Level, Requirement: q.ID, Breaks: breaks}}
+	p.Known = q.Known != nil || len(findings) > 0 && !slices.ContainsFunc(findings, isNew)
+	for _, id := range breaks {
+		findings = append(slices.Clip(findings), found[id]...)
 	}
-	return 1 + slices.Index(Levels, q.Level)
+	for _, f := range findings {
+		p.Findings = append(p.Findings, f.ID)
+	}
+	if len(findings) > 0 {
+		p.Title = safe.Ellipsis(findings[0].Summary, maxTitle)
+	}
+	switch {
+	case p.Known:
+		p.rank = len(Levels) + 1
+	case q.Subject == "isolation":
+	case q.Binding:
+		p.rank = 1
+	default:
+		p.rank = 1 + slices.Index(Levels, q.Level)
+	}
+	return p
+}
+
+// byCause divides the findings of a requirement by their causes, in their order.
+func byCause(r *Result, findings []*Finding) (groups [][]*Finding) {
+	for _, f := range findings {
+		var others [][]*Finding
+		var group []*Finding
+		at := len(groups)
+		for i, other := range groups {
+			if shareCause(r, other, []*Finding{f}) {
+				group = append(group, other...)
+				at = min(at, i)
+			} else {
+				others = append(others, other)
+			}
+		}
+		groups = slices.Insert(others, min(at, len(others)), append(group, f))
+	}
+	return groups
+}
+
+// shareCause reports whether a finding of each list may have the same cause.
+func shareCause(r *Result, some, others []*Finding) bool {
+	return slices.ContainsFunc(some, func(a *Finding) bool {
+		return slices.ContainsFunc(others, func(b *Finding) bool {
+			return isAlike(a, b) || a.Exchange != 0 && a.Exchange == b.Exchange || ledTo(r, a, b) || ledTo(r, b, a)
+		})
+	})
+}
+
+// index matches the indices of a JSON pointer.
+var index = regexp.MustCompile(`/[0-9]+\b`)
+
+// isAlike reports whether two findings differ in at most one of the operation, the kind, the class of the input, and the
+// value in the body. One fault often shows at several operations, or with several inputs. Results of earlier versions
+// have no kinds.
+func isAlike(a, b *Finding) bool {
+	differences := 0
+	value, other := index.ReplaceAllString(a.Pointer, "/*"), index.ReplaceAllString(b.Pointer, "/*")
+	for _, differ := range []bool{a.Operation != b.Operation, a.Kind != b.Kind, a.Class != b.Class,
+		value != "" && other != "" && value != other} {
+		if differ {
+			differences++
+		}
+	}
+	return differences < 2 || a.Kind == "" || b.Kind == ""
+}
+
+// ledTo reports whether the write that shows one finding led to another.
+func ledTo(r *Result, f, other *Finding) bool {
+	x, err := r.Exchange(f.Exchange)
+	return err == nil && x.Method != "GET" && slices.ContainsFunc(other.Exchanges, func(l Link) bool { return l.Exchange == x.ID })
 }

@@ -36,3 +36,70 @@ func TestProblems(t *testing.T) {
 		{Number: 6, Title: "rule KNOWN-1", Level: reports.Must, Requirement: "KNOWN-1", Known: true},
 	}, r.Problems)
 }
+
+// TestProblemsOfOneRequirement checks which findings of a requirement are one problem.
+func TestProblemsOfOneRequirement(t *testing.T) {
+	accepted := reports.Finding{Operation: "list-revisions", Kind: "accepted", Class: "out of range"}
+	with := func(change func(f *reports.Finding)) reports.Finding {
+		f := accepted
+		change(&f)
+		return f
+	}
+	crashed := with(func(f *reports.Finding) { f.Kind, f.Class = "server-error", "negative" })
+	shown := with(func(f *reports.Finding) { f.Exchange = 1 })
+	later := with(func(f *reports.Finding) {
+		f.Operation, f.Kind, f.Exchange, f.Exchanges = "get-deployment", "changed", 2, []reports.Link{{Exchange: 1}, {Exchange: 2}}
+	})
+	missing := reports.Finding{Operation: "list-threads", Kind: "missing-item"}
+	leaked := reports.Finding{Operation: "list-threads", Kind: "leak", Pointer: "/0"}
+	for _, c := range []struct {
+		name     string
+		findings []reports.Finding
+		method   string
+		want     int
+	}{
+		{"several inputs", []reports.Finding{accepted, with(func(f *reports.Finding) { f.Class = "not an integer" })}, "GET", 1},
+		{"several operations", []reports.Finding{accepted, with(func(f *reports.Finding) { f.Operation = "get-run" })}, "GET", 1},
+		{"items of a list", []reports.Finding{with(func(f *reports.Finding) { f.Pointer = "/0" }),
+			with(func(f *reports.Finding) { f.Pointer, f.Kind = "/7", "leak" })}, "GET", 1},
+		{"a list as a whole and an item", []reports.Finding{missing, leaked}, "GET", 1},
+		{"another input and another violation", []reports.Finding{accepted, crashed}, "GET", 2},
+		{"an exchange that shows both", []reports.Finding{shown, with(func(f *reports.Finding) {
+			f.Kind, f.Class, f.Exchange = "wrong-value", "", 1
+		})}, "GET", 1},
+		{"a read before", []reports.Finding{shown, later}, "GET", 2},
+		{"a write that led to it", []reports.Finding{shown, later}, "PATCH", 1},
+		{"one that is like both others", []reports.Finding{accepted, crashed, with(func(f *reports.Finding) { f.Kind = "server-error" })}, "GET", 1},
+		{"a result without kinds", []reports.Finding{with(func(f *reports.Finding) { f.Kind = "" }), crashed}, "GET", 1},
+	} {
+		r := &reports.Result{Requirements: []reports.Requirement{{ID: "A", Level: reports.Must, Verdict: reports.Failed}},
+			Exchanges: reports.Record(nil, reports.Exchange{Method: c.method}, reports.Exchange{Method: "GET"})}
+		for _, f := range c.findings {
+			f.Requirement = "A"
+			r.Findings = append(r.Findings, f)
+		}
+		reports.SetProblems(r)
+		assert.Len(t, r.Problems, c.want, c.name)
+	}
+}
+
+// TestSeparateProblems checks what each problem of a requirement contains, and that one of them can be known.
+func TestSeparateProblems(t *testing.T) {
+	failed := func(id string, explainedBy ...string) reports.Requirement {
+		return reports.Requirement{ID: id, Level: reports.Must, Verdict: reports.Failed, ExplainedBy: explainedBy}
+	}
+	r := &reports.Result{
+		Requirements: []reports.Requirement{failed("A"), failed("B", "A"), failed("C", "A")},
+		Findings: []reports.Finding{
+			{ID: "1", Requirement: "A", Summary: "one", Operation: "x", Kind: "accepted", Class: "a", Known: &reports.Known{}},
+			{ID: "2", Requirement: "A", Summary: "two", Operation: "x", Kind: "refused", Class: "b"},
+			{ID: "3", Requirement: "B", Summary: "three", Operation: "x", Kind: "refused", Class: "b"},
+			{ID: "4", Requirement: "C", Summary: "four", Operation: "z", Kind: "leak", Class: "z"},
+		},
+	}
+	reports.SetProblems(r)
+	assert.Equal(t, []reports.Problem{
+		{Number: 1, Title: "two", Level: reports.Must, Requirement: "A", Findings: []string{"2", "3"}, Breaks: []string{"B"}},
+		{Number: 2, Title: "one", Level: reports.Must, Requirement: "A", Findings: []string{"1", "4"}, Breaks: []string{"C"}, Known: true},
+	}, r.Problems)
+}

@@ -187,9 +187,11 @@ type Finding struct {
 	Scenario    string `json:"scenario,omitempty"` // "uri:line"
 	Expected    string `json:"expected"`
 	Actual      string `json:"actual"`
-	Hint        string `json:"hint,omitempty"` // what to do next
-	Operation   string `json:"operation"`      // operation ID of the contract; empty if several are affected
-	Pointer     string `json:"pointer"`        // JSON pointer into the response body; empty if several values are wrong
+	Hint        string `json:"hint,omitempty"`  // what to do next
+	Operation   string `json:"operation"`       // operation ID of the contract; empty if several are affected
+	Pointer     string `json:"pointer"`         // JSON pointer into the response body; empty if several values are wrong
+	Kind        string `json:"kind,omitempty"`  // of the violation, one of a closed list: "accepted", "missing-item"
+	Class       string `json:"class,omitempty"` // of the input, if the requirement distinguishes several: "out of range"
 	Count       int    `json:"count"`
 	Judged      int    `json:"judged,omitempty"`    // 2 if its scenario was judged twice
 	Seen        int    `json:"seen,omitempty"`      // number of judgements in which it was seen

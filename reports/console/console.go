@@ -122,11 +122,11 @@ func (p *printer) problem(problem overview.Problem) {
 		p.field("Breaks", overview.Some(problem.Breaks, 10)+" too")
 	}
 	if problem.Known {
-		p.field("Baseline", problem.Owner.Known.String())
+		p.field("Baseline", problem.Entry().String())
 	}
 	if f := problem.First(); f != nil {
 		p.field("Hint", f.Hint)
-		p.verbatim("Try", p.Result.Run.ReplayCommand(problem.Problem.Requirement))
+		p.verbatim("Try", problem.Replay)
 	}
 	p.line("")
 }

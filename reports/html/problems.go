@@ -58,20 +58,20 @@ type evidence struct {
 	Repeated          string // set if the request was sent twice
 }
 
-// problems returns the numbered problems. Each requirement occurs once.
+// problems returns the numbered problems. Each requirement that another one breaks occurs once.
 func (p *page) problems() (all []problem) {
 	shown := map[string]bool{}
 	for _, one := range p.Overview.Problems {
 		shown[one.Owner.ID] = true
 	}
 	for _, one := range p.Overview.Problems {
-		v := problem{Problem: one, Owner: p.failure(one.Owner, one.Owner.ID), Of: len(p.Overview.Problems),
+		v := problem{Problem: one, Owner: p.failure(one.Owner, one.Findings, one.Replay), Of: len(p.Overview.Problems),
 			Open: one.Number == 1, Warning: p.ClassOf(one.Owner) == overview.Warning, Also: shortIDs(one.Breaks)}
 		for _, id := range one.Breaks {
 			q := p.Result.Requirement(id)
 			if q != nil && !shown[id] {
 				shown[id] = true
-				v.Broken = append(v.Broken, p.failure(q, ""))
+				v.Broken = append(v.Broken, p.failure(q, p.Overview.Findings[id], ""))
 			}
 		}
 		all = append(all, v)
@@ -101,14 +101,14 @@ func shortIDs(ids []string) string {
 // maxFindings is the maximum number of findings of a requirement.
 const maxFindings = 20
 
-// failure returns a requirement with its findings. replay is what to replay for the first finding; empty: its ID.
-func (p *page) failure(q *reports.Requirement, replay string) failure {
+// failure returns a requirement with findings of it. replay is the command that judges the first of them again, or empty
+// for that of the finding.
+func (p *page) failure(q *reports.Requirement, found []*reports.Finding, replay string) failure {
 	v := failure{Requirement: q}
-	found := p.Overview.Findings[q.ID]
 	v.MoreFound = max(len(found)-maxFindings, 0)
 	for i, f := range found[:len(found)-v.MoreFound] {
 		if i > 0 || replay == "" {
-			replay = f.ID
+			replay = p.Result.Run.ReplayCommand(f.ID)
 		}
 		v.Findings = append(v.Findings, p.finding(f, replay))
 	}
@@ -116,7 +116,7 @@ func (p *page) failure(q *reports.Requirement, replay string) failure {
 }
 
 func (p *page) finding(f *reports.Finding, replay string) finding {
-	v := finding{Finding: f, Replay: p.Result.Run.ReplayCommand(replay), Script: scripts.Path(p.Result, f),
+	v := finding{Finding: f, Replay: replay, Script: scripts.Path(p.Result, f),
 		Run: scripts.Command(p.Result, f, p.Result.Run.Out()), Story: storyOf(p.recorded, f),
 		Chain: p.chain(f)}
 	if x, err := p.recorded.Exchange(f.Exchange); err == nil {

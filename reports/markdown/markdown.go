@@ -87,7 +87,7 @@ func (m *markdown) problems() {
 			title += ", breaks " + safe.Prose(overview.Some(p.Breaks, 10), 300) + " too"
 		}
 		if p.Known {
-			title += ", in the baseline: " + safe.Prose(p.Owner.Known.String(), 300)
+			title += ", in the baseline: " + safe.Prose(p.Entry().String(), 300)
 		}
 		m.printf("| %d | %s | %s | %s | %s |\n", p.Number, title, cell(p.Request), safe.Prose(p.Expected, 200), safe.Prose(p.Got, 200))
 	}
@@ -107,7 +107,7 @@ func (m *markdown) reproducer(p overview.Problem, f *reports.Finding) {
 	}
 	run := &m.Result.Run
 	var lines []string
-	for _, command := range []string{run.ReplayCommand(p.Problem.Requirement), f.Curl, script.Command(m.Result, f, run.Out())} {
+	for _, command := range []string{p.Replay, f.Curl, script.Command(m.Result, f, run.Out())} {
 		if command != "" {
 			lines = append(lines, safe.Line(safe.Cut(command, 2000)))
 		}

@@ -121,7 +121,7 @@ func (o Overview) NextStep() (label, text string) {
 	}
 	for _, p := range o.Problems {
 		if p.First() != nil && !p.Known {
-			return "Fix first", r.Run.ReplayCommand(p.Problem.Requirement)
+			return "Fix first", p.Replay
 		}
 	}
 	if r.Scope != reports.ScopePart || o.agentOnly() || len(r.Unseen) > 0 { // a key cannot help if no request was successful

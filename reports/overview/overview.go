@@ -137,7 +137,7 @@ func (c Counts) String() string {
 func (o Overview) OutcomeOf(q *reports.Requirement, s *reports.Scenario) (class Class, message string) {
 	reason := safe.Cut(cmp.Or(s.Reason, q.Reason, string(s.Verdict)), 500)
 	word := Word(s.Verdict)
-	if p := o.ProblemOf(q); p != nil && word == Failed {
+	if p := o.problemOf(q, s); p != nil && word == Failed {
 		reason = fmt.Sprintf("problem %d: %s", p.Number, reason)
 	}
 	switch {

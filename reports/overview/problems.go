@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/agentconform/agentconform/reports"
@@ -11,11 +12,13 @@ import (
 type Problem struct {
 	*reports.Problem
 	Owner    *reports.Requirement // the requirement that owns the behavior
-	Findings []*reports.Finding   // of this requirement
+	Findings []*reports.Finding   // of this requirement and this problem
 	Request  string               // "GET /v2/deployments/…bc98/revisions?limit=101", or empty
 	Expected string               // in one line; may be empty
 	Got      string               // in one line; may be empty
-	Also     []string             // titles of the other findings of the requirement
+	Also     []string             // titles of the other findings
+	Anchor   string               // ID of the requirement, or a name of the problem if it is not the first one of it
+	Replay   string               // command that judges it again; may be empty
 }
 
 // First returns the finding that the problem shows, or nil.
@@ -32,7 +35,16 @@ func (o Overview) problems() (all []Problem) {
 		if owner == nil {
 			continue // the result is of another program
 		}
-		p := Problem{Problem: each, Owner: owner, Findings: o.Findings[owner.ID]}
+		p := Problem{Problem: each, Owner: owner, Anchor: owner.ID}
+		for _, f := range o.Findings[owner.ID] {
+			if slices.Contains(each.Findings, f.ID) {
+				p.Findings = append(p.Findings, f)
+			}
+		}
+		p.Replay = o.replay(p)
+		if slices.ContainsFunc(all, func(other Problem) bool { return other.Owner == owner }) {
+			p.Anchor = fmt.Sprintf("problem-%d", p.Number)
+		}
 		for i, f := range p.Findings {
 			if i == 0 {
 				p.Request, p.Expected, p.Got = o.request(f), f.ExpectedLine(), f.ActualLine()
@@ -47,6 +59,28 @@ func (o Overview) problems() (all []Problem) {
 	return all
 }
 
+// replay returns the command that judges a problem again: all findings of its requirement, or one if these are several
+// problems.
+func (o Overview) replay(p Problem) string {
+	run := &o.Result.Run
+	isShared := len(p.Findings) < len(o.Findings[p.Owner.ID])
+	switch {
+	case len(p.Findings) == 0:
+		return ""
+	case isShared && run.ReplayCommand(p.First().ID) != "":
+		return run.ReplayCommand(p.First().ID)
+	}
+	return run.ReplayCommand(p.Owner.ID)
+}
+
+// Entry returns the entry of the baseline that covers a known problem.
+func (p Problem) Entry() *reports.Known {
+	if p.Owner.Known != nil || len(p.Findings) == 0 {
+		return p.Owner.Known
+	}
+	return p.First().Known
+}
+
 // request returns the method and the path of the request that shows a finding, or "" if it has none.
 func (o Overview) request(f *reports.Finding) string {
 	x, err := o.Result.Exchange(f.Exchange)
@@ -56,12 +90,30 @@ func (o Overview) request(f *reports.Finding) string {
 	return safe.Ellipsis(x.Method+" "+safe.ShortIDs(reports.PathOf(x.URL)), maxCause)
 }
 
-// ProblemOf returns the problem to which the failure of a requirement belongs, or nil.
+// ProblemOf returns the first problem to which the failure of a requirement belongs, or nil.
 func (o Overview) ProblemOf(q *reports.Requirement) *Problem {
 	for i, p := range o.Problems {
 		if p.Owner == q || slices.Contains(p.Breaks, q.ID) {
 			return &o.Problems[i]
 		}
+	}
+	return nil
+}
+
+// problemOf returns the problem that a scenario of a requirement shows, or nil if that is unknown.
+func (o Overview) problemOf(q *reports.Requirement, s *reports.Scenario) *Problem {
+	var all []*Problem
+	for i, p := range o.Problems {
+		isShown := func(f *reports.Finding) bool { return f.Scenario == s.Key() }
+		switch {
+		case p.Owner == q && slices.ContainsFunc(p.Findings, isShown):
+			return &o.Problems[i]
+		case p.Owner == q || slices.Contains(p.Breaks, q.ID):
+			all = append(all, &o.Problems[i])
+		}
+	}
+	if len(all) == 1 || len(all) > 1 && all[0].Owner != q {
+		return all[0]
 	}
 	return nil
 }

@@ -234,8 +234,8 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 	expected, actual := outcome.CutAround(text(v.Expected), r.target.Redact.Excerpt(v.Actual))
 	f := reports.Finding{
 		Requirement: s.Requirement.ID, Summary: text(cmp.Or(v.Summary, sentence)), Step: sentence, Scenario: s.Key(), Expected: expected,
-		Actual: actual, Hint: v.Hint, Operation: text(v.Operation), Pointer: text(v.Pointer), Count: v.Count,
-		Exchange: v.Exchange, Check: r.check(v),
+		Actual: actual, Hint: v.Hint, Operation: text(v.Operation), Pointer: text(v.Pointer),
+		Kind: string(v.Kind), Class: text(v.Class), Count: v.Count, Exchange: v.Exchange, Check: r.check(v),
 	}
 	if v.Exchange > 0 {
 		f.Curl = r.target.Collector.Exchanges()[v.Exchange-1].Curl
