@@ -18,12 +18,12 @@ Feature: Error responses of the control plane
       Then each is JSON with a string "detail"
 
   @CP-ERROR-2 @must @section-2 @section-4 @section-7 @last
-  Rule: A 422 for a list of revisions is an HTTPValidationError that names each invalid parameter
+  Rule: A 422 for a list of revisions is an HTTPValidationError that names an invalid parameter
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     The form is judged on all such responses of the test run: detail is an array with at least one item, and each item
     has loc (an array of strings and integers), msg (a string) and type (a string). The names are judged with an
-    invalid limit and an invalid offset in one request. The interface makes detail optional: an object without it
-    belongs to CP-ERROR-5.
+    invalid limit and an invalid offset in one request: a server may stop at the first problem (CP-ERROR-5). The
+    interface makes detail optional: an object without it belongs to CP-ERROR-5, too.
 
     @record
     Scenario: Every 422 for a list of revisions in the test run is an HTTPValidationError
@@ -32,18 +32,26 @@ Feature: Error responses of the control plane
       Then each is an HTTPValidationError
 
     @reads @shares:deployment
+    Scenario: An error about two invalid parameters names one of them
+      Given an existing deployment
+      And an invalid limit and an invalid offset that are each refused with an error that names them
+      When the client lists its revisions with both of them
+      Then the request is refused with 422 and an error that names "limit" or "offset"
+
+  @CP-ERROR-5 @should @section-2 @section-7 @last
+  Rule: Every 422 for a list of revisions has a detail that names each invalid parameter
+    "detail ... array of ValidationError ... optional"
+    Without it a client cannot tell which parameter is invalid. Judged on all such responses of the test run. The
+    names are judged with an invalid limit and an invalid offset in one request.
+
+    @reads @shares:deployment
     Scenario: An error about two invalid parameters names both
       Given an existing deployment
       And an invalid limit and an invalid offset that are each refused with an error that names them
       When the client lists its revisions with both of them
       Then the request is refused with 422 and an error that names "limit" and "offset"
 
-  @CP-ERROR-5 @should @section-2 @section-7 @last
-  @record
-  Rule: Every 422 for a list of revisions has a detail
-    "detail ... array of ValidationError ... optional"
-    Without it a client cannot tell which parameter is invalid. Judged on all such responses of the test run.
-
+    @record
     Scenario: Every 422 for a list of revisions in the test run has a detail
       Given a list of revisions that returned 422 in the test run
       When all such responses are read

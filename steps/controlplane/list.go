@@ -41,7 +41,7 @@ func (w *World) defineLists(r *common.Definitions) {
 		func() error { return judge.HasListForm(w.scene.Response) })
 	r.Then(`it holds (as many revisions as the limit allows, or all|exactly 20 revisions|no revision)`, w.holds)
 	r.Then(`every revision was returned exactly once`, w.eachPageHasItsRevisions)
-	r.Then(`(?:the request|each of these requests) is refused with 422 and an error that names "(\w+)"(?: and "(\w+)")?`,
+	r.Then(`(?:the request|each of these requests) is refused with 422 and an error that names "(\w+)"(?: (and|or) "(\w+)")?`,
 		w.eachIsRefusedNaming)
 	r.Then(`both times the revisions are ordered from the newest to the oldest`, w.bothAreNewestFirst)
 	r.Then(`each revision has the "source" of the deployment`, w.eachHasSource)
@@ -156,15 +156,19 @@ func (w *World) eachHasSource() error {
 	return judge.HasSources(l.Response, l.Rows, source)
 }
 
-// eachIsRefusedNaming judges refusals whose errors must name the parameters.
-func (w *World) eachIsRefusedNaming(first, second string) error {
+// eachIsRefusedNaming judges refusals whose errors must name both parameters ("and"), or one of them ("or").
+func (w *World) eachIsRefusedNaming(first, conjunction, second string) error {
 	parameters := []string{first}
 	if second != "" {
 		parameters = append(parameters, second)
 	}
 	return w.scene.EachCase(func(c common.Case) error {
 		request := cmp.Or(c.What, c.Response.Request.Query, first+"="+c.ID)
-		return judge.RefusesParameter(c.Response, request, w.classOf(first, c.Response), parameters...)
+		class := w.classOf(first, c.Response)
+		if conjunction == "or" {
+			return judge.RefusesOneOf(c.Response, request, class, parameters...)
+		}
+		return judge.RefusesParameter(c.Response, request, class, parameters...)
 	})
 }
 

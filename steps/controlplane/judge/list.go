@@ -45,6 +45,13 @@ func RefusesParameter(a *exchange.Response, request, class string, parameters ..
 	return nil
 }
 
+// RefusesOneOf judges a list that was requested with several invalid parameters. A server may stop at the first problem,
+// so the error must name only one of them.
+func RefusesOneOf(a *exchange.Response, request, class string, parameters ...string) error {
+	named := slices.IndexFunc(parameters, func(parameter string) bool { return Names(a, parameter) })
+	return RefusesParameter(a, request, class, parameters[max(named, 0)])
+}
+
 // Names reports whether a refusal names a parameter: in a loc, or if it has no loc, anywhere in the body. A refusal
 // without a detail cannot name it (CP-ERROR-5), and counts as one that does.
 func Names(a *exchange.Response, parameter string) bool {

@@ -17,6 +17,9 @@ func listRows() []judgetest.Row {
 	refuses := func(status int, body string, names ...string) error {
 		return RefusesParameter(judgetest.Response(status, body), "limit=101", "out of range", names...)
 	}
+	oneOf := func(status int, body string) error {
+		return RefusesOneOf(judgetest.Response(status, body), "limit=101&offset=-1", "out of range", "limit", "offset")
+	}
 	form := func(body string) error { return HasListForm(judgetest.Response(200, body)) }
 	count := func(want int, known ...string) error { return HasCount(judgetest.Response(200, two), want, known) }
 	empty := func(body string) error { return IsEmpty(judgetest.Response(200, body), []string{"a", "b"}) }
@@ -36,6 +39,11 @@ func listRows() []judgetest.Row {
 			Kind: outcome.WrongDetail, Class: "out of range", Pointer: "/detail", Actual: "422"},
 		{Name: "one of two invalid parameters is not named", Got: refuses(422, named, "limit", "offset"),
 			Kind: outcome.WrongDetail, Class: "out of range", Pointer: "/detail", Actual: "422"},
+		{Name: "only the second of two invalid parameters is named", Got: oneOf(422, other)},
+		{Name: "neither of two invalid parameters is named", Got: oneOf(422, neither),
+			Kind: outcome.WrongDetail, Class: "out of range", Pointer: "/detail", Actual: "422"},
+		{Name: "two invalid parameters are refused with 400", Got: oneOf(400, named),
+			Kind: outcome.WrongStatus, Class: "out of range", Actual: "400"},
 
 		{Name: "a list with resources and offset", Got: form(two)},
 		{Name: "an empty list with an offset", Got: form(`{"resources":[],"offset":0}`)},
