@@ -1,5 +1,6 @@
 # make conformance   tests the bundled reference, or TARGET=url and AGENT_TARGET=url; ARGS= for more flags of run
 # make test          what protects each change, in minutes; make lint: format, vet, staticcheck, modules
+# make bench         compares the time and memory of test runs with BASE=commit
 # make nightly       everything else, in an hour at most
 GO ?= go
 OUT ?= out
@@ -9,7 +10,7 @@ BIN := bin/agentconform
 export GOGC ?= 400
 
 .PHONY: conformance build test lint nightly unit race race-run race-tests readme gate proof-over-tcp format vet staticcheck modules browser \
-	nightly-race proof tests interop hostile fuzz apart release reproducible requirements docs golden notice picture clean
+	nightly-race proof tests interop hostile fuzz apart release reproducible requirements docs golden notice picture bench clean
 
 # The flag for a variable that was set, also where it was set to nothing on the command line: run refuses that.
 given = $(if $(findstring command,$(origin $(1)))$($(1)),$(2) '$($(1))')
@@ -201,6 +202,19 @@ notice:
 # Makes the picture of the README (with chromium), and prints the console of the same run.
 picture:
 	.ci/picture
+
+# Compares the benchmarks of whole test runs with those of another commit, which has them. Both are built first, and then run in turn.
+BASE ?= HEAD~1
+BENCH := $(OUT)/bench
+bench:
+	@rm -rf $(BENCH) && mkdir -p $(BENCH)
+	$(GO) test -c -o $(BENCH)/new.test ./steps
+	@git clone -q . $(BENCH)/old && git -C $(BENCH)/old checkout -q $$(git rev-parse $(BASE))
+	$(GO) -C $(BENCH)/old test -c -o ../old.test ./steps
+	@for i in 1 2 3 4 5 6; do for which in old new; do \
+		$(BENCH)/$$which.test -test.run '^$$' -test.bench . -test.benchtime 1x >> $(BENCH)/$$which.txt || exit 1; \
+	done; done
+	$(GO) run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da $(BENCH)/old.txt $(BENCH)/new.txt
 
 clean:
 	rm -rf bin $(OUT)
