@@ -51,6 +51,9 @@ deploys during the test run. If one of these flags is given, both addresses of t
 Credentials come from the configuration file or the environment (AGENTCONFORM_CREDENTIALS_API_KEY), never from flags.
 Each key of the configuration has an environment variable (agentconform help config).
 
+With a command after --, run starts that server, waits until it answers (--wait, else 60s), tests it and stops it. The
+server does not get the suite's environment variables (AGENTCONFORM_*).
+
 With --read-only the test run reads the deployment of existing.deployment, or one that the control plane lists, and its
 agent server. It is partial.
 
@@ -70,8 +73,9 @@ not tell, or stopped). With --baseline: 0 no new failure, 1 a new failure, or an
   agentconform run --tags '@must and not @slow'
   agentconform run --config vendor.yaml --fail-on @security
   agentconform run --config production.yaml --read-only
-  agentconform run --config vendor.yaml --skip CP-LIST-13,'AS-ROLLBACK-*' --plan`,
-		Args: noArguments("name the target with --target or --config, and requirements with --only"),
+  agentconform run --config vendor.yaml --skip CP-LIST-13,'AS-ROLLBACK-*' --plan
+  agentconform run --agent-target http://127.0.0.1:8123 -- ./server --port 8123`,
+		Args: serverCommand,
 		RunE: f.run,
 	}
 	f.targetFlags.add(c)
@@ -212,10 +216,13 @@ func (f *runFlags) prepare(c *cobra.Command) (*config.Config, error) {
 	return cfg, err
 }
 
-func (f *runFlags) run(c *cobra.Command, _ []string) error {
+func (f *runFlags) run(c *cobra.Command, args []string) error {
 	cfg, err := f.prepare(c)
 	if err != nil {
 		return err
+	}
+	if len(args) > 0 && len(cfg.Addresses()) == 0 {
+		return errors.New("name the address of the server that the command starts: --target or --agent-target")
 	}
 	ctx := c.Context()
 	defer announceInterrupt(c, f.out)()
@@ -231,7 +238,13 @@ func (f *runFlags) run(c *cobra.Command, _ []string) error {
 	if err := export.Begin(f.out); err != nil {
 		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
 	}
-	if f.wait > 0 {
+	if len(args) > 0 {
+		stop, err := f.startServer(ctx, c, cfg, args)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	} else if f.wait > 0 {
 		f.notify(c, "waiting for %s, at most %s", strings.Join(cfg.Addresses(), " and "), f.wait)
 		if err := target.Await(ctx, cfg, f.wait); err != nil {
 			return &exit{fmt.Errorf("waiting for the target: %w", err), exitIncomplete}

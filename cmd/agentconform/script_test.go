@@ -9,6 +9,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime/debug"
 	"strings"
@@ -34,7 +35,7 @@ func (m tests) Run() int {
 }
 
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"agentconform": main, "proxy": proxy, "badtarget": badTarget, "await": await})
+	testscript.Main(tests{m}, map[string]func(){"agentconform": main, "proxy": proxy, "badtarget": badTarget, "await": await, "startable": startable})
 }
 
 // TestScripts runs the commands as a user does.
@@ -51,7 +52,12 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "1")
 			e.Setenv("GOGC", "400")
-			return nil
+			listener, err := net.Listen("tcp", "127.0.0.1:0") // a port for a server that run starts
+			if err != nil {
+				return err
+			}
+			e.Setenv("FREE", listener.Addr().String())
+			return listener.Close()
 		},
 	})
 }
@@ -107,6 +113,38 @@ func badTarget() {
 		},
 	}
 	until(kinds[os.Args[2]], os.Args[1])
+}
+
+// startable ADDRESS KIND serves 404 at an address, for run -- COMMAND.
+func startable() {
+	address, kind := os.Args[1], os.Args[2]
+	fmt.Println("\x1b[31mhello\x1b[0m from", os.Getenv("AGENTCONFORM_CREDENTIALS_API_KEY"), "with s3cret-of-the-script")
+	var requests atomic.Int64
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		if kind == "crash" && r.URL.Path != "/" && requests.Add(1) == 3 {
+			os.Exit(7)
+		}
+		w.WriteHeader(http.StatusNotFound)
+	}
+	switch kind {
+	case "dies":
+		os.Exit(3)
+	case "slow":
+		time.Sleep(300 * time.Millisecond)
+	case "noted":
+		if err := os.WriteFile("started", []byte("yes"), 0o600); err != nil {
+			panic(err)
+		}
+	case "stubborn":
+		signal.Ignore(syscall.SIGTERM)
+	case "forks":
+		child := exec.Command(os.Args[0], address, "slow")
+		if err := child.Start(); err != nil {
+			panic(err)
+		}
+		return
+	}
+	panic(http.ListenAndServe(address, http.HandlerFunc(handler)))
 }
 
 // kept creates deployments, and never responds to a request to remove one.

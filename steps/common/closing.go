@@ -131,8 +131,19 @@ func (w *allResponses) hasNoServerError() error {
 		const format = "not judged: the join of a run whose graph raised an error returned %d (%d times)"
 		w.scene.Note(fmt.Sprintf(format, raised[0].Status, len(raised)))
 	}
+	if end := w.target.EndedEarly(); end != nil && slices.Contains(w.requests, evidence.Kept) {
+		err := judge.SurvivesRequests(end.How, w.operations(w.target.Collector.Unanswered(w.side, end.At)))
+		if err != nil {
+			return err
+		}
+	}
+	return judge.NoServerError(w.operations(w.target.Collector.ResponsesTo(w.side, w.requests...)))
+}
+
+// operations returns exchanges with the operations to which their requests were sent.
+func (w *allResponses) operations(exchanges []evidence.Observation) []judge.Operation {
 	var all []judge.Operation
-	for _, x := range w.target.Collector.ResponsesTo(w.side, w.requests...) {
+	for _, x := range exchanges {
 		// A server needs no vendor extension, and only one of the two operations that list threads.
 		isListing := x.Op.ID == "list-threads" || x.Op.ID == "search-threads"
 		one := judge.Operation{Response: x.AsAnswer(), Optional: x.Op.Field || isListing,
@@ -142,7 +153,7 @@ func (w *allResponses) hasNoServerError() error {
 		}
 		all = append(all, one)
 	}
-	return judge.NoServerError(all)
+	return all
 }
 
 // violations returns the contract violations of the operation. Each is a finding.

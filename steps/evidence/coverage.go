@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
@@ -114,6 +115,15 @@ func kindOfRequest(op spec.Operation, raised, removable bool, against []spec.Vio
 // ResponsesTo returns the responses of a side to requests of the kinds.
 func (c *Collector) ResponsesTo(side spec.Side, kinds ...RequestKind) []Observation {
 	return c.which(func(o *Observation) bool { return o.Side == side && o.HasAnswer() && slices.Contains(kinds, o.asked) })
+}
+
+// Unanswered returns the requests to a side that were sent before a time at which the server ended, and that got no
+// response because of that.
+func (c *Collector) Unanswered(side spec.Side, end time.Time) []Observation {
+	const noticed = time.Second // between the loss of a connection and the end of the process
+	return c.which(func(o *Observation) bool {
+		return o.Side == side && o.Status == 0 && o.Sent.Before(end) && o.GivenUp.After(end.Add(-noticed))
+	})
 }
 
 // Operation returns the operation of the contract with the ID, or an operation without an ID.

@@ -25,7 +25,8 @@ type Observation struct {
 	Path, Query   string // as they were sent
 	Caller        exchange.Caller
 	Sent, Ended   time.Time
-	Status        int // 0 without a response
+	GivenUp       time.Time // when a request ended without a response; zero if there is one
+	Status        int       // 0 without a response
 	Wrong         bool
 	RepeatedWrite bool // the client sent this write twice; the server may have carried out both requests
 	Trusted       bool // has credentials of the configuration and a response that does not only ask to wait
@@ -52,7 +53,9 @@ func observationOf(ctx context.Context, op spec.Operation, r exchange.Request, s
 		Sent: sent, Ended: sent,
 	}
 	o.Part = cmp.Or(o.Part, reports.SetUp)
-	if a != nil {
+	if a == nil {
+		o.GivenUp = time.Now()
+	} else {
 		o.Status, o.Ended = a.Status, sent.Add(a.Took)
 		o.passing = a.Status == http.StatusTooManyRequests || r.Early && a.Status >= 500 ||
 			a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != ""

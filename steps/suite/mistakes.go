@@ -211,3 +211,34 @@ func aboutWords(t *target.Target, seen *evidence.Words, names []string) string {
 	}
 	return strings.Join(texts, "; ")
 }
+
+// serverErrors are the requirements that fail if a server ends while it handles requests.
+var serverErrors = map[spec.Side]string{spec.ControlPlane: "CP-ERROR-3", spec.AgentServer: "AS-ERROR-1"}
+
+// blockAfterEnd blocks the scenarios that got no response because the server, which was started for the test run, has
+// ended. The requirement about server errors fails with the requests that it was handling.
+func (r *run) blockAfterEnd() {
+	end := r.target.EndedEarly()
+	if end == nil {
+		return
+	}
+	unanswered := map[int]bool{}
+	var owners []string
+	for _, side := range []spec.Side{spec.ControlPlane, spec.AgentServer} {
+		lost := r.target.Collector.Unanswered(side, end.At)
+		for _, o := range lost {
+			unanswered[o.ID] = true
+		}
+		if len(lost) > 0 {
+			owners = append(owners, serverErrors[side])
+		}
+	}
+	for _, s := range r.selected {
+		v := r.verdicts[s.Key()]
+		isLost := func(v outcome.Violation) bool { return v.Kind == outcome.NoResponse && unanswered[v.Exchange] }
+		if v.Outcome.IsBy(reports.ByTarget) || v.Verdict == reports.Failed && !slices.ContainsFunc(v.Violations,
+			func(found outcome.Violation) bool { return !isLost(found) }) {
+			v.Outcome = outcome.Blocked("the server has ended: %s", end.How).ByRequirement(owners...)
+		}
+	}
+}

@@ -29,6 +29,7 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	stopped := r.stoppedBy(ctx)
 	rejecting, rejected := r.blockRejected()
 	wrongWords := r.blockUnknownWords()
+	r.blockAfterEnd()
 	res := &reports.Result{
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version,

@@ -77,6 +77,7 @@ type Options struct {
 
 	Fixtures target.Fixtures // sources that the suite serves to the target's builder, or nil
 	Dial     client.Dial     // connects to the target; nil means the network of the system
+	Server   target.Server   // nil if the target was not started for the test run
 
 	LedgerFile string // "" keeps the ledger in memory
 	Progress   func(target.Event)
@@ -225,7 +226,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	}
 	start := time.Now()
 	t, err := target.New(target.Options{Config: o.Config, Concurrency: o.Concurrency, RunID: o.ID, Seed: o.Seed, Fixtures: o.Fixtures,
-		Progress: o.Progress, Oracle: o.Oracle, Start: start, LedgerFile: o.LedgerFile, Dial: o.Dial})
+		Progress: o.Progress, Oracle: o.Oracle, Start: start, LedgerFile: o.LedgerFile, Dial: o.Dial, Server: o.Server})
 	if err != nil {
 		return nil, err
 	}

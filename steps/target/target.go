@@ -35,6 +35,7 @@ type Target struct {
 	Seed      int64               // of the jitter of polls
 	Fixtures  Fixtures            // nil if the suite serves none
 	Progress  func(Event)
+	Server    Server // nil if the suite did not start the target
 
 	// Facts about the agent server that the configuration does not have.
 	refusing  atomic.Int64           // status of refusals without credentials; 0 if unknown
@@ -58,11 +59,32 @@ type Options struct {
 	Fixtures    Fixtures
 	Progress    func(Event)
 	Dial        client.Dial // connects to the target; nil means the network of the system
+	Server      Server      // nil if the suite did not start the target
 
 	// Exchanges are recorded if there is an oracle.
 	Oracle     *spec.Oracle
 	Start      time.Time
 	LedgerFile string // "": in memory only
+}
+
+// Server is a target that was started for the test run.
+type Server interface {
+	Ended() *Ending // nil while it runs
+}
+
+// Ending is the end of a server.
+type Ending struct {
+	At     time.Time
+	How    string // "exit status 1"
+	Failed bool   // with an error or by a signal
+}
+
+// EndedEarly returns the end of the server, or nil if it runs or was not started by the suite.
+func (t *Target) EndedEarly() *Ending {
+	if t.Server == nil {
+		return nil
+	}
+	return t.Server.Ended()
 }
 
 // New returns the target of a configuration. It returns an error if the ledger cannot be opened, or if a file of the
@@ -77,7 +99,7 @@ func New(o Options) (*Target, error) {
 		return nil, err
 	}
 	route.Dial = o.Dial
-	t := &Target{Config: c, RunID: o.RunID, Seed: o.Seed, Fixtures: o.Fixtures, Progress: o.Progress,
+	t := &Target{Config: c, RunID: o.RunID, Seed: o.Seed, Fixtures: o.Fixtures, Progress: o.Progress, Server: o.Server,
 		Redact: client.NewRedactor(c.Secrets(), c.Common()...), Client: client.New(max(o.Concurrency, 1), route)}
 	interval := c.Every()
 	if interval > 0 {

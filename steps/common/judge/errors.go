@@ -162,3 +162,20 @@ func NoServerError(all []Operation) error {
 	}
 	return outcome.All(violations)
 }
+
+// SurvivesRequests judges that the server did not end while it handled requests (section 7). how is how it ended. The
+// requests are those without a response at that time.
+func SurvivesRequests(how string, requests []Operation) error {
+	if len(requests) == 0 {
+		return nil
+	}
+	first := requests[0]
+	v := outcome.Violation{Kind: outcome.ServerError, Class: "ended",
+		Summary:  fmt.Sprintf("The server ends (%s) while it handles %s", how, cmp.Or(first.Request, first.Name)),
+		Expected: "a response", Actual: "no response: the server ended (" + how + ")", Operation: first.Name,
+		Exchange: first.Response.ID, Count: len(requests)}
+	for _, other := range requests[1:] {
+		v.Repeats = append(v.Repeats, other.Response.ID)
+	}
+	return outcome.All([]outcome.Violation{v})
+}

@@ -70,6 +70,9 @@ func serverErrorRows() []judgetest.Row {
 		{Name: "an optional operation returns 501", Got: NoServerError([]Operation{one(501, true)})},
 		{Name: "an operation returns 500 twice", Got: NoServerError([]Operation{one(500, false), one(500, true)}),
 			Verdict: reports.Failed, Kind: outcome.ServerError, Class: "500", Actual: "500"},
+		{Name: "the server ends between requests", Got: SurvivesRequests("exit status 1", nil)},
+		{Name: "the server ends with a request", Got: SurvivesRequests("exit status 1", []Operation{one(0, false)}),
+			Kind: outcome.ServerError, Class: "ended", Actual: "exit status 1"},
 		{Name: "an operation returns 501", Got: NoServerError([]Operation{one(501, false)}), Kind: outcome.ServerError, Class: "501"},
 	}
 }
