@@ -73,7 +73,8 @@ func (f *runFlags) readExploreCase() error {
 func (f *runFlags) progress(screen *screen, end context.CancelCauseFunc) func(target.Event) {
 	return func(e target.Event) {
 		screen.show(e)
-		if !f.failFast || e.Kind != target.Ended || e.Verdict != reports.Failed || !e.Decides {
+		hasVerdict := e.Kind == target.Ended || e.Kind == target.Changed
+		if !f.failFast || !hasVerdict || e.Verdict != reports.Failed || !e.Decides {
 			return
 		}
 		q := f.options.Catalogue.Find(e.Text)

@@ -125,6 +125,9 @@ func (s *screen) show(e target.Event) {
 		s.waits[name] = waiting{subject: name, since: time.Now()}
 	case target.Ended:
 		delete(s.waits, name)
+		s.done++
+		s.showResult(e)
+	case target.Changed:
 		s.showResult(e)
 	case target.Polled:
 		s.showPoll(e)
@@ -187,10 +190,9 @@ func (s *screen) isNew(message string) bool {
 	return isNew
 }
 
-// showResult counts a scenario that has ended, and shows it if it is the first of its requirement or of its cause that has
-// not passed, or with --verbose.
+// showResult shows a scenario that has ended if it is the first of its requirement or of its cause that has not passed, or
+// with --verbose.
 func (s *screen) showResult(e target.Event) {
-	s.done++
 	isFirst := false // of a failure, or of a cause that keeps scenarios from being judged
 	switch {
 	case e.Verdict == reports.Failed:

@@ -96,7 +96,7 @@ func (p *prover) judge(ctx context.Context, e environment, t trial, cfg *config.
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	o.Progress = func(e target.Event) {
-		if e.Kind == target.Ended && e.Verdict == reports.Failed {
+		if (e.Kind == target.Ended || e.Kind == target.Changed) && e.Verdict == reports.Failed {
 			stop(&steps.Stopped{By: "the first failure"})
 		}
 	}

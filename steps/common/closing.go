@@ -3,6 +3,7 @@ package common
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"path"
 	"slices"
 	"strconv"
@@ -53,6 +54,19 @@ func DefineAllResponses(r *Definitions, scene *Scene, t *target.Target) {
 	r.Then(`no response has an unknown revision status`, w.hasOnlyKnownStatuses)
 }
 
+// AllOf returns the pattern that matches all requirements of a half.
+func AllOf(side spec.Side) []string {
+	return map[spec.Side][]string{spec.ControlPlane: {"CP-*"}, spec.AgentServer: {"AS-*"}}[side]
+}
+
+// senders has the patterns of the requirements whose scenarios are about an operation, and send it for sure.
+var senders = map[string][]string{
+	"create-deployment": {"CP-CREATE-*"}, "get-deployment": {"CP-GET-*"}, "update-deployment": {"CP-UPDATE-*"},
+	"list-revisions": {"CP-LIST-*"}, "get-revision": {"CP-REV-*", "CP-POLL-*"},
+	"create-thread": {"AS-THREAD-*"}, "list-threads": {"AS-THREAD-*"}, "search-threads": {"AS-THREAD-*"},
+	"create-run": {"AS-RUN-*"}, "join-run": {"AS-RUN-*"}, "get-run": {"AS-RUN-*"}, "get-state": {"AS-STATE-*"},
+}
+
 // findLists finds the lists of revisions that returned a status.
 func (w *allResponses) findLists(status int) error {
 	for _, o := range w.target.Collector.Responses("list-revisions", status, status+1) {
@@ -61,7 +75,7 @@ func (w *allResponses) findLists(status int) error {
 		}
 	}
 	if len(w.responses) == 0 {
-		return outcome.Inconclusive("no list of revisions returned %d in this test run", status)
+		return outcome.LacksEvidence(senders["list-revisions"], "no list of revisions returned %d in this test run", status)
 	}
 	return nil
 }
@@ -71,7 +85,7 @@ func (w *allResponses) findSide(side string) error {
 	w.side = spec.Side(strings.ReplaceAll(side, " ", "-"))
 	kinds := []evidence.RequestKind{evidence.Kept, evidence.Parameter, evidence.Broken, evidence.Raised}
 	if len(w.target.Collector.ResponsesTo(w.side, kinds...)) == 0 {
-		return outcome.Inconclusive("the %s sent no response in this test run", side)
+		return outcome.LacksEvidence(AllOf(w.side), "the %s sent no response in this test run", side)
 	}
 	return nil
 }
@@ -90,13 +104,13 @@ func (w *allResponses) readResponses(kind string) error {
 	w.requests = kinds[kind]
 	if len(w.target.Collector.ResponsesTo(w.side, w.requests...)) == 0 {
 		side := strings.ReplaceAll(string(w.side), "-", " ")
-		return outcome.Inconclusive("the %s sent no response to such a request in this test run", side)
+		return outcome.LacksEvidence(AllOf(w.side), "the %s sent no response to such a request in this test run", side)
 	}
 	return nil
 }
 
-// findOperation chooses an operation, which must have returned a status below 500. Of the two operations that list
-// threads only one is judged.
+// findOperation chooses an operation with a response that could violate the contract: a success, or a status for which the
+// contract has a body. Any refusal of an agent server matches. Of the two operations that list threads only one is judged.
 func (w *allResponses) findOperation(operation string) error {
 	w.operation = operation
 	calls := map[string]string{"list-threads": "GET /threads", "search-threads": "POST /threads/search"}
@@ -106,12 +120,24 @@ func (w *allResponses) findOperation(operation string) error {
 	}
 	if calls[operation] != "" && operation != used {
 		return outcome.Inapplicable("a second endpoint that lists threads",
-			"%s is not tested: threads are listed with %s", calls[operation], calls[used])
+			"threads are listed with %s; only AS-AUTHZ-3 sends %s, too", calls[used], calls[operation])
 	}
-	if len(w.target.Collector.Responses(operation, 1, 500)) == 0 {
-		return outcome.Inconclusive("%s had no response in this test run, or only 5xx", operation)
+	responses := w.target.Collector.Responses(operation, 1, 500)
+	if slices.ContainsFunc(responses, showsContract) || len(w.target.Collector.Violations(operation)) > 0 {
+		return nil
 	}
-	return nil
+	if len(responses) == 0 {
+		return outcome.LacksEvidence(senders[operation], "%s had no response in this test run, or only 5xx", operation)
+	}
+	return outcome.LacksEvidence(senders[operation], "%s returned no 2xx in this test run, only refusals such as %d, for which "+
+		"the contract allows any body", operation, responses[0].Status)
+}
+
+// showsContract reports whether the contract restricts the body of a response: that of a success, and those of the refusals
+// that section 4 defines for List Revisions.
+func showsContract(o evidence.Observation) bool {
+	isDefined := o.Status == http.StatusNotFound || o.Status == http.StatusUnprocessableEntity
+	return o.Status/100 == 2 || o.Op.ID == "list-revisions" && isDefined
 }
 
 // findStatus chooses GET of a revision, which must have returned a revision of this test run. Revisions from before do
@@ -119,7 +145,7 @@ func (w *allResponses) findOperation(operation string) error {
 func (w *allResponses) findStatus() error {
 	w.operation = "get-revision"
 	if len(w.target.Collector.Responses(w.operation, 200, 300)) == 0 {
-		return outcome.Inconclusive("no GET of a revision returned 200 in this test run")
+		return outcome.LacksEvidence(senders[w.operation], "no GET of a revision returned 200 in this test run")
 	}
 	return nil
 }

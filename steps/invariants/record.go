@@ -60,7 +60,7 @@ func (r *Record) Define(d *common.Definitions) {
 				return err
 			}
 			if judged == 0 {
-				return outcome.Inconclusive(noEvidence)
+				return outcome.LacksEvidence(r.rules[sentence].shownBy(), noEvidence)
 			}
 			return nil
 		})

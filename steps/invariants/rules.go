@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -33,6 +34,15 @@ func always(Other, outcome.Violation) bool { return true }
 // isCoveredBy reports whether a requirement fails for the same mistake as the invariant.
 func (i *invariant) isCoveredBy(id string) bool {
 	return reports.Among(strings.Fields(i.coveredBy), id)
+}
+
+// shownBy returns the requirements whose scenarios could show a violation: those that cover the invariant, or else all
+// of its half.
+func (i *invariant) shownBy() []string {
+	if i.coveredBy != "" {
+		return strings.Fields(i.coveredBy)
+	}
+	return common.AllOf(i.side)
 }
 
 // isShownBy reports whether a failed requirement shows the violation, too.

@@ -26,6 +26,9 @@ type Outcome struct {
 	// Violations has the violations that the step observed. In a blocked outcome, they are those of the requirements
 	// that block it. In a skipped one, they are those that the failure of the requirement Skip.Key covers.
 	Violations []Violation
+	// ShownBy has the IDs and patterns of the requirements whose scenarios could have shown what an inconclusive outcome
+	// lacks.
+	ShownBy []string
 }
 
 // Violation is one observation that contradicts the sentence of a step.
@@ -170,6 +173,14 @@ func (o *Outcome) By(kind reports.BlockerKind, names ...string) *Outcome {
 	for _, name := range names {
 		o.BlockedBy = append(o.BlockedBy, reports.Blocker{Kind: kind, Name: name})
 	}
+	return o
+}
+
+// LacksEvidence returns the outcome of a step that judges the record of a test run which has no evidence. Only the
+// requirements with the IDs and patterns could have shown it: if a test run leaves out all of them, this one is skipped.
+func LacksEvidence(shownBy []string, reason string, args ...any) *Outcome {
+	o := Inconclusive(reason, args...)
+	o.ShownBy = shownBy
 	return o
 }
 

@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -207,6 +206,7 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 		if e.run.cut && o.IsBy(reports.ByObservation) {
 			o = e.run.notAllSeen()
 		}
+		o = e.run.followLeftOut(e.scene.Scenario, o)
 		if o.Verdict == reports.Failed && !isLeak(e.scene.Scenario.Requirement, o) {
 			o = e.run.inconclusiveIfRepeated(evidence.Scenario(ctx), step.Text, o)
 		}
@@ -297,11 +297,6 @@ func (e *execution) end(o *outcome.Outcome) {
 	if r.repeats {
 		return
 	}
-	reason := o.Reason
-	if o.Verdict == reports.Failed && len(o.Violations) > 0 {
-		reason = cmp.Or(o.Violations[0].Summary, reason)
-	}
-	r.target.Progress(target.Event{Kind: target.Ended, Name: s.Name, Text: s.Requirement.ID, Verdict: o.Verdict,
-		Decides: s.Requirement.Level == reports.Must || r.binding(s.Requirement),
-		Reason:  r.target.Redact.Excerpt(reason), BlockedBy: r.blockers(o), Elapsed: e.verdict.took})
+	r.announce(target.Ended, s, e.verdict)
+	r.reconsider(spec.AgentServer, spec.ControlPlane)
 }

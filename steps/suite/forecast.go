@@ -76,7 +76,7 @@ func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
 		return outcome.Needs("target", " (the URL of a control plane)")
 	case !ofAgent && !c.HasCredentials() && !s.Terms.Anonymous:
 		return outcome.Needs("credentials.api_key")
-	case ofAgent && c.AgentTarget != "" && f.refuses && !s.Terms.Anonymous:
+	case profile != features.ControlPlane && f.refuses && !s.Terms.Anonymous:
 		return outcome.Needs("users")
 	case c.ReadOnly && writes(s):
 		return outcome.ReadOnly()

@@ -19,21 +19,31 @@ import (
 // end of a test run: the cause is the configuration, not the target. It returns these halves, and the reason.
 func (r *run) blockRejected() (sides []string, why string) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
-		status := refusedAll(r.target, side)
-		if status == 0 {
+		blocked := r.rejectedBy(side)
+		if blocked == nil {
 			continue
 		}
-		var keys []string
-		keys, why = rejection(r.target, side, status)
+		why = blocked.Reason
 		sides = append(sides, string(side))
 		for _, s := range r.selected {
 			v := r.verdicts[s.Key()]
 			if needsSide(r.target, s, side) && r.followsFromRejection(s, v.Outcome) {
-				v.Outcome = outcome.Blocked("%s", why).By(reports.ByKey, keys...)
+				v.Outcome = blocked
 			}
 		}
 	}
 	return sides, why
+}
+
+// rejectedBy returns the outcome of scenarios that need a half which has refused every request with the configured
+// credentials, or nil if it has not.
+func (r *run) rejectedBy(side spec.Side) *outcome.Outcome {
+	status := refusedAll(r.target, side)
+	if status == 0 {
+		return nil
+	}
+	keys, why := rejection(r.target, side, status)
+	return outcome.Blocked("%s", why).By(reports.ByKey, keys...)
 }
 
 // requestUnknownThread requests an unknown thread from an agent server that has refused every request with the
@@ -153,33 +163,41 @@ func (r *run) blockUnknownWords() (why string) {
 		if v.Verdict != reports.Failed {
 			continue
 		}
-		var doubtful []string
-		var remaining []outcome.Violation
-		for _, violation := range v.Violations {
-			words := r.doubtfulWords(seen, s, violation)
-			if len(words) == 0 {
-				remaining = append(remaining, violation)
-			}
-			doubtful = append(doubtful, words...)
+		reduced, doubtful := r.withoutUnknownWords(seen, s, v.Outcome)
+		v.Outcome = reduced
+		if reduced.Verdict == reports.Blocked {
+			mistaken = append(mistaken, doubtful...)
 		}
-		if len(doubtful) == 0 {
-			continue
-		}
-		if len(remaining) > 0 {
-			reduced := *v.Outcome
-			reduced.Violations = remaining
-			v.Outcome = &reduced
-			continue
-		}
-		doubtful = slices.Compact(slices.Sorted(slices.Values(doubtful)))
-		v.Outcome = outcome.Blocked("%s", aboutWords(r.target, seen, doubtful))
-		for _, name := range doubtful {
-			v.By(reports.ByKey, "vocabulary."+name)
-		}
-		mistaken = append(mistaken, doubtful...)
 	}
 	slices.Sort(mistaken)
 	return aboutWords(r.target, seen, slices.Compact(mistaken))
+}
+
+// withoutUnknownWords returns the outcome of a failed scenario without the violations that may depend on words of
+// vocabulary which the target has never shown, and these words. It is blocked if no other violation remains.
+func (r *run) withoutUnknownWords(seen *evidence.Words, s *features.Scenario, o *outcome.Outcome) (reduced *outcome.Outcome, doubtful []string) {
+	var remaining []outcome.Violation
+	for _, violation := range o.Violations {
+		words := r.doubtfulWords(seen, s, violation)
+		if len(words) == 0 {
+			remaining = append(remaining, violation)
+		}
+		doubtful = append(doubtful, words...)
+	}
+	if len(doubtful) == 0 {
+		return o, nil
+	}
+	if len(remaining) > 0 {
+		copied := *o
+		copied.Violations = remaining
+		return &copied, doubtful
+	}
+	doubtful = slices.Compact(slices.Sorted(slices.Values(doubtful)))
+	blocked := outcome.Blocked("%s", aboutWords(r.target, seen, doubtful))
+	for _, name := range doubtful {
+		blocked.By(reports.ByKey, "vocabulary."+name)
+	}
+	return blocked, doubtful
 }
 
 // doubtfulWords returns the words on which a violation may depend and that the target has never shown. If the scenario

@@ -4,7 +4,8 @@
 //
 //	selection.go  the scenarios to run
 //	forecast.go   which of them run, and what they may create, from the configuration and the tags (preview.go: for --plan)
-//	execute.go    lets godog execute the sentences, and keeps the verdict of each scenario
+//	execute.go    lets godog execute the sentences, and keeps the verdict of each scenario (leftout.go: skips those that
+//	              only requirements could show which are left out; announce.go: tells the display of the progress)
 //	explore.go    random sequences of operations
 //	clean.go      removes what was created
 //	result.go     the requirements, the findings (chain.go: the exchanges of each), and the headline
@@ -109,6 +110,7 @@ type run struct {
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by the key of the scenario
 	repeats  bool                // scenarios are being judged again; see judgeAgain
+	doubts   []doubt             // about failures; see announce
 }
 
 // Check returns an error if Run would return one for the selection, the expressions of FailOn, or the ledger.
@@ -184,6 +186,7 @@ func (r *run) judge(ctx, within context.Context) error {
 		}
 	}
 	r.requestUnknownThread(within)
+	r.reconsider("", spec.AgentServer, spec.ControlPlane)
 	r.cut = ctx.Err() != nil
 	if err := r.judgeAgain(within, phases[0]); err != nil {
 		return err

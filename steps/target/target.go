@@ -200,6 +200,7 @@ const (
 	Planned   EventKind = iota // the test run begins; Total scenarios are selected
 	Started                    // a scenario begins
 	Ended                      // a scenario has its verdict
+	Changed                    // a scenario that has ended has failed, and not because of a mistake in the configuration
 	Polled                     // a revision's status was read
 	Throttled                  // the target asked the client to wait
 	Exploring                  // all scenarios have ended, and random sequences are sent

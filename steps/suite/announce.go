@@ -1,0 +1,80 @@
+package suite
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// doubt is a failure that was announced as a mistake in the configuration: a half has refused every request so far, or, if
+// side is "", the target has not shown a word of vocabulary.
+type doubt struct {
+	scenario *features.Scenario
+	side     spec.Side
+}
+
+// announce reports the verdict of a scenario to the display of the progress. A failure that would be a mistake in the
+// configuration if the test run ended now is announced as that, and again if it turns out to be none.
+func (r *run) announce(kind target.EventKind, s *features.Scenario, v *verdict) {
+	o, side := r.ifEndedNow(s, v.Outcome)
+	isDoubtful := o.Verdict != v.Verdict
+	if isDoubtful {
+		r.mu.Lock()
+		r.doubts = append(r.doubts, doubt{s, side})
+		r.mu.Unlock()
+	}
+	if isDoubtful && kind == target.Changed {
+		return
+	}
+	reason := o.Reason
+	if o.Verdict == reports.Failed && len(o.Violations) > 0 {
+		reason = cmp.Or(o.Violations[0].Summary, reason)
+	}
+	r.target.Progress(target.Event{Kind: kind, Name: s.Name, Text: s.Requirement.ID, Verdict: o.Verdict,
+		Decides: s.Requirement.Level == reports.Must || r.binding(s.Requirement),
+		Reason:  r.target.Redact.Excerpt(reason), BlockedBy: r.blockers(o), Elapsed: v.took})
+}
+
+// ifEndedNow returns the outcome that a scenario would have if the test run ended now, and the half that has refused every
+// request if that is the reason.
+func (r *run) ifEndedNow(s *features.Scenario, o *outcome.Outcome) (*outcome.Outcome, spec.Side) {
+	if o.Verdict != reports.Failed {
+		return o, ""
+	}
+	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
+		if !needsSide(r.target, s, side) || !r.followsFromRejection(s, o) {
+			continue
+		}
+		if blocked := r.rejectedBy(side); blocked != nil {
+			return blocked, side
+		}
+	}
+	reduced, _ := r.withoutUnknownWords(r.target.Collector.Words(), s, o)
+	return reduced, ""
+}
+
+// reconsider announces failures again that no mistake in the configuration explains any more: those of the halves that have
+// accepted a request since, or, for the side "", those because of words.
+func (r *run) reconsider(sides ...spec.Side) {
+	r.mu.Lock()
+	doubts := r.doubts
+	r.doubts = nil
+	r.mu.Unlock()
+	for _, d := range doubts {
+		r.mu.Lock()
+		v := r.verdicts[d.scenario.Key()]
+		r.mu.Unlock()
+		if slices.Contains(sides, d.side) && (d.side == "" || refusedAll(r.target, d.side) == 0) {
+			r.announce(target.Changed, d.scenario, v)
+			continue
+		}
+		r.mu.Lock()
+		r.doubts = append(r.doubts, d)
+		r.mu.Unlock()
+	}
+}

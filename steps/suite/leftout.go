@@ -1,0 +1,74 @@
+package suite
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// followLeftOut skips a scenario together with what the test run leaves out: one that only requirements of --skip keep
+// from being judged, and one that lacks evidence which only requirements that are left out could have shown. Other
+// outcomes are returned unchanged.
+func (r *run) followLeftOut(s *features.Scenario, o *outcome.Outcome) *outcome.Outcome {
+	switch {
+	case o.Verdict != reports.Blocked && o.Verdict != reports.Inconclusive:
+		return o
+	case len(o.ShownBy) > 0:
+		return r.skippedWithEvidence(s, o)
+	}
+	var owners []string
+	for _, b := range o.BlockedBy {
+		if b.Kind != reports.ByRequirement || !matchesAny(r.Select.Skip, b.Name) {
+			return o
+		}
+		owners = append(owners, b.Name)
+	}
+	if len(owners) == 0 {
+		return o
+	}
+	return outcome.Skipped(reports.NotSelected, "--skip", "not selected: it depends on %s, skipped with --skip: %s",
+		strings.Join(owners, ", "), o.Reason)
+}
+
+// skippedWithEvidence returns the skip of the first requirement that could have shown the evidence that an outcome lacks.
+// If one of them was judged, or the target need not have what they test, it returns the outcome.
+func (r *run) skippedWithEvidence(s *features.Scenario, o *outcome.Outcome) *outcome.Outcome {
+	var skip *outcome.Outcome
+	for _, other := range r.Catalogue.Scenarios() {
+		isSource := other.Requirement == s.Requirement || reports.Among(o.ShownBy, other.Requirement.ID)
+		if !isSource || other.Terms.Record {
+			continue
+		}
+		left := r.skipOf(other)
+		if left == nil {
+			return o
+		}
+		if skip == nil && left.Skip.Kind != reports.NotApplicable {
+			skip = left
+		}
+	}
+	if skip == nil {
+		return o
+	}
+	return skip
+}
+
+// skipOf returns the outcome of a scenario that is left out of the test run, or nil if it was executed.
+func (r *run) skipOf(s *features.Scenario) *outcome.Outcome {
+	if !slices.Contains(r.selected, s) {
+		option := r.Select.LeavesOut(s.Requirement.ID)
+		return outcome.Skipped(reports.NotSelected, option, "not selected: %s leaves out %s, which could show a violation",
+			cmp.Or(option, "the selection"), s.Requirement.ID)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := r.verdicts[s.Key()]
+	if v == nil || v.Verdict != reports.Skipped {
+		return nil
+	}
+	return v.Outcome
+}
