@@ -82,7 +82,7 @@ func (o Overview) BrokenClaims() string {
 		reason := q.ID + ": " + string(Word(q.Verdict))
 		if q.Skip != nil && q.Skip.Kind == reports.NotApplicable {
 			reason = q.ID + " does not apply here: remove " + q.Claimed + " from supports"
-		} else if q.Skip != nil {
+		} else if q.Skip != nil && q.Skip.Key != "" {
 			reason = remedies[q.Skip.Kind] + q.Skip.Key
 		}
 		text := q.Claimed + " (" + reason + ")"

@@ -173,24 +173,28 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 
 // missingAddress returns the outcome for a deployment without the address of an agent server. It blocks if the user has
 // set agent_url_from, because that key or the target is wrong. Otherwise it skips: the target may have no agent
-// servers.
+// servers. If the deployment has no URL, agent_url_from cannot help, and agent_target only if it is not set.
 func (as *Agents) missingAddress(d *plane.Deployment, a *exchange.Response) *outcome.Outcome {
-	hint := "it has no http or https URL"
+	seen := "it has no http or https URL"
 	var found []string
 	for _, at := range plane.AddressesIn(a, target.Encode(d.Body)) {
 		path, address := as.target.Redact.Text(at.Path), as.target.Redact.Text(at.URL)
 		found = append(found, fmt.Sprintf("%.100q (%.100q)", path, address))
 	}
 	if len(found) > 0 {
-		hint = "it has URLs at " + strings.Join(found, ", ")
+		seen = "it has URLs at " + strings.Join(found, ", ")
 	}
-	path := as.target.Config.AgentURLFrom
-	if path != config.Default().AgentURLFrom {
-		return outcome.Blocked("the deployment has no agent server address at %s (agent_url_from); %s: correct "+
-			"agent_url_from, or set agent_target", path, hint).By(reports.ByKey, "agent_url_from")
+	c := as.target.Config
+	missing := fmt.Sprintf("the deployment has no agent server address at %s; %s", c.AgentURLFrom, seen)
+	switch {
+	case c.AgentURLFrom != config.Default().AgentURLFrom:
+		return outcome.Blocked("%s: correct agent_url_from", missing).By(reports.ByKey, "agent_url_from")
+	case len(found) > 0:
+		return outcome.Needs("agent_url_from", ": "+missing)
+	case c.AgentTarget == "":
+		return outcome.Needs("agent_target", ": "+missing)
 	}
-	const missing = ", or agent_target: the deployment has no agent server address at %s; %s"
-	return outcome.Needs("agent_url_from", fmt.Sprintf(missing, path, hint))
+	return outcome.NotConfigured("", "not configured: %s", missing)
 }
 
 // servingTimeouts limits the wait for the agent server of a DEPLOYED deployment, as a multiple of timeouts.request: the

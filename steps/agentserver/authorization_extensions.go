@@ -63,6 +63,7 @@ func (w *World) tryAll(ctx context.Context, id string) error {
 	removes := x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}")
 	switch {
 	case x.owners.OK() && removes:
+		w.noteExtension()
 		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base,
 			Removed: true})
 	case !x.owners.OK() && (touched || !x.state.OK()):
@@ -74,7 +75,14 @@ func (w *World) tryAll(ctx context.Context, id string) error {
 		return outcome.Inapplicable("vendor extensions",
 			"vendor extensions that the target does not serve to the owner of a thread")
 	}
+	w.noteExtension()
 	return nil
+}
+
+// noteExtension notes which vendor extension is judged: the requirement lists those that the target serves.
+func (w *World) noteExtension() {
+	o := w.extension.operation
+	w.scene.Note(o.Method + " " + o.Path + " is judged")
 }
 
 // tryAsOthers sends the requests of the callers who must not be served, and reports whether any was served.

@@ -31,7 +31,7 @@ func (p *progress) noResponse(r exchange.Request, err error) *exchange.NoRespons
 	switch {
 	case errors.As(err, &refused):
 		n.Cause, n.Stage = "not sent: "+refused.Why, exchange.StageTCP
-		n.Remedy = RemedyOf(refused)
+		n.Remedy = refused.Remedy
 	case errors.Is(err, errTooLarge):
 		n.Cause, n.Closed = err.Error(), true
 	case errors.As(err, &proxy):

@@ -32,12 +32,16 @@ type Naming struct {
 	seen atomic.Int32 // 1 + the most public place at which the control plane was reached, or 0
 }
 
-// RemedyOf returns how to allow a refused address.
-func RemedyOf(n *exchange.RefusedAddress) string {
-	if n.Key == KeyPrivate {
-		return "set allow_private to true, or agent_target, if it is right"
+// refuse returns the error for an address that the key would allow. The configured address of an agent server does not
+// replace that of a deployment, so agent_target is no remedy if it is set.
+func (r *Naming) refuse(key, why string) *exchange.RefusedAddress {
+	switch {
+	case key == KeyPrivate:
+		return &exchange.RefusedAddress{Why: why, Key: key, Remedy: "set allow_private to true if it is right"}
+	case r.Agent != "":
+		return &exchange.RefusedAddress{Why: why, Remedy: "correct the address that the target gives to the deployment"}
 	}
-	return "set agent_target if it is right"
+	return &exchange.RefusedAddress{Why: why, Key: key, Remedy: "set agent_target if it is right"}
 }
 
 // Base checks whether requests may be sent to the agent server URL that the control plane returned, and returns it as
@@ -45,7 +49,7 @@ func RemedyOf(n *exchange.RefusedAddress) string {
 func (r *Naming) Base(address string) (base string, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
-		return "", &exchange.RefusedAddress{Why: "it is not a URL", Key: KeyAgent}
+		return "", r.refuse(KeyAgent, "it is not a URL")
 	}
 	host := canonical(u.Hostname())
 	at, written := placeOfHost(host)
@@ -63,14 +67,14 @@ func (r *Naming) Base(address string) (base string, err error) {
 		why = "it uses http, and the control plane uses https"
 	}
 	if why != "" {
-		return "", &exchange.RefusedAddress{Why: why, Key: KeyAgent}
+		return "", r.refuse(KeyAgent, why)
 	}
 	switch refused := r.allows(at); {
 	case r.holds(host):
 	case written && refused != nil:
 		return "", refused
 	case !written && !r.AllowPrivate && r.Route.ProxyOf(address) != nil:
-		return "", &exchange.RefusedAddress{Why: "to where its host name leads is not seen behind a proxy", Key: KeyPrivate}
+		return "", r.refuse(KeyPrivate, "to where its host name leads is not seen behind a proxy")
 	}
 	return strings.TrimRight(address, "/"), nil
 }
@@ -81,11 +85,11 @@ func (r *Naming) allows(at place) *exchange.RefusedAddress {
 	switch {
 	case at >= link:
 		const why = "it is a multicast, unspecified or reserved address, or one at which a cloud metadata service may be"
-		return &exchange.RefusedAddress{Why: why, Key: KeyAgent}
+		return r.refuse(KeyAgent, why)
 	case at == loopback && plane != loopback:
-		return &exchange.RefusedAddress{Why: "it is on this machine (loopback), and the control plane is not", Key: KeyAgent}
+		return r.refuse(KeyAgent, "it is on this machine (loopback), and the control plane is not")
 	case at == private && plane == public && !r.AllowPrivate:
-		return &exchange.RefusedAddress{Why: "it is on a private network, and the control plane is not", Key: KeyPrivate}
+		return r.refuse(KeyPrivate, "it is on a private network, and the control plane is not")
 	}
 	return nil
 }
@@ -104,7 +108,7 @@ func (r *Naming) connects(host string, ip netip.Addr) error {
 	if refused == nil || r.holds(host) && (notIP == nil || at != never) {
 		return nil
 	}
-	return &exchange.RefusedAddress{Why: fmt.Sprintf("it leads to %s: %s", ip, refused.Why), Key: refused.Key}
+	return &exchange.RefusedAddress{Why: fmt.Sprintf("it leads to %s: %s", ip, refused.Why), Key: refused.Key, Remedy: refused.Remedy}
 }
 
 // connected records the address of a connection to a host and port.

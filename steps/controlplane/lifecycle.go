@@ -3,6 +3,7 @@ package controlplane
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -187,5 +188,11 @@ func (w *World) endsFailed() error {
 	if unjudged := w.plane.CheckWhole(w.polled); unjudged != nil {
 		return unjudged
 	}
-	return judge.EndsFailed(w.plane.Judged(w.polled))
+	change, key := w.plane.Sources.Broken()
+	field := w.plane.Sources.Field()
+	broken := fmt.Sprintf("%s, %s %q", key, field, change[field])
+	if w.target.Fixtures != nil {
+		broken += ": its graph has a syntax error, so a server that loads the graph before DEPLOYED cannot build it"
+	}
+	return judge.EndsFailed(w.plane.Judged(w.polled), broken)
 }

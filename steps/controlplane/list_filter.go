@@ -100,7 +100,11 @@ func (w *World) takeMixedHistory(ctx context.Context) error {
 	if missing := w.canCreate(); missing != nil {
 		return missing
 	}
-	_, key := w.plane.Sources.Broken()
+	broken, key := w.plane.Sources.Broken()
+	if broken != nil {
+		return outcome.Inapplicable("CP-POLL-4", "all revisions have the same status, so a status filter has no visible effect: "+
+			"the target refuses the broken source, or its revision does not fail (CP-POLL-4)")
+	}
 	return outcome.NotConfigured(key,
 		"all revisions have the same status, so a status filter has no visible effect: set %s", key)
 }

@@ -58,8 +58,9 @@ const (
 
 // RefusedAddress is the error for an address from the control plane to which the suite sends no requests.
 type RefusedAddress struct {
-	Why string
-	Key string // of the configuration that allows it
+	Why    string
+	Key    string // of the configuration that allows it, or "" if none does
+	Remedy string
 }
 
 func (n *RefusedAddress) Error() string { return n.Why }

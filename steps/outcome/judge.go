@@ -44,7 +44,11 @@ func classify(ctx context.Context, err error) *Outcome {
 	}
 	refused, is := errors.AsType[*exchange.RefusedAddress](err)
 	if is {
-		return Blocked("%v: correct %s", err, refused.Key).By(reports.ByKey, refused.Key)
+		blocked := Blocked("%v: %s", err, refused.Remedy)
+		if refused.Key == "" {
+			return blocked
+		}
+		return blocked.By(reports.ByKey, refused.Key)
 	}
 	none, is := errors.AsType[*exchange.NoResponse](err)
 	switch {

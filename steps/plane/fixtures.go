@@ -227,7 +227,7 @@ func (p *Plane) makeFailed(ctx context.Context) (*Deployment, error) {
 		return nil, err
 	}
 	if !IsFailed(CanonicalStatus(h.Final)) {
-		return nil, outcome.Inapplicable(key, "the revision from the broken source does not fail: it is %s", h.Final)
+		return nil, outcome.Inapplicable("CP-POLL-4", "the revision from the broken source does not fail (CP-POLL-4): it is %s", h.Final)
 	}
 	return d, nil
 }

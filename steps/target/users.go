@@ -239,8 +239,12 @@ func Refused(t *Target, named string, err error) error {
 	if !isRefused {
 		return err
 	}
-	return outcome.Blocked("no user's token is sent to the agent server address that the deployment has at %s, %.200q: "+
-		"%s; %s", t.Config.AgentURLFrom, t.Redact.Text(named), why, client.RemedyOf(why)).By(reports.ByKey, why.Key)
+	blocked := outcome.Blocked("no user's token is sent to the agent server address that the deployment has at %s, %.200q: "+
+		"%s; %s", t.Config.AgentURLFrom, t.Redact.Text(named), why, why.Remedy)
+	if why.Key == "" {
+		return blocked.By(reports.ByTarget, t.Config.Target)
+	}
+	return blocked.By(reports.ByKey, why.Key)
 }
 
 // ListsBySearch records that the target serves the search endpoint and not GET /threads.

@@ -43,13 +43,15 @@ func ReachesDeployed(p Poll, sourceKey string) error {
 	return outcome.Fails(p.Response, v)
 }
 
-// EndsFailed judges a poll of a revision whose source cannot be built: it ends in one of the failed statuses.
-func EndsFailed(p Poll) error {
+// EndsFailed judges a poll of a revision whose source cannot be built: it ends in one of the failed statuses. broken says
+// which source it is, and what is broken in it if that is known.
+func EndsFailed(p Poll, broken string) error {
 	if isFailed(p.Canonical) {
 		return nil
 	}
 	v := p.endsWrong("CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED")
 	v.Actual = outcome.Shown(p.Response.Get("status"))
+	v.Hint = "the source of the revision is " + broken
 	if p.Timeout == 0 {
 		v.Summary = "A revision that cannot be built ends in " + p.Final
 	}

@@ -23,7 +23,7 @@ func lifecycleRows() []judgetest.Row {
 		return ReachesDeployed(polled(final, canonical, timeout), "create.body.source_revision_config.repo_ref")
 	}
 	fails := func(final, canonical string, timeout time.Duration) error {
-		return EndsFailed(polled(final, canonical, timeout))
+		return EndsFailed(polled(final, canonical, timeout), `alternatives.broken_ref, repo_ref "broken"`)
 	}
 	knows := func(seen ...string) error { return KnowsStatuses(judgetest.Response(200, `{}`), seen) }
 	stays := func(canonical string) error {

@@ -196,7 +196,8 @@ func CreatedAtUnchanged(revisions []Reread) error {
 		was, is := r.First.Get("created_at"), r.Now.Get("created_at")
 		same, comparable := sameInstant(was, is)
 		if !comparable {
-			return outcome.Inconclusive("created_at of the revision is missing, or not a time with an offset")
+			return outcome.Inconclusive("created_at of the revision is not comparable: at first it was %s, and later %s, and a "+
+				"comparison needs two times with an offset", outcome.Shown(was), outcome.Shown(is))
 		}
 		if !same {
 			return fieldFails(r.Now, "created_at", outcome.Violation{
@@ -219,7 +220,8 @@ func UpdatedAfterCreated(responses []*exchange.Response) error {
 		created, isCreated := Instant(a.Get("created_at"))
 		updated, isUpdated := Instant(a.Get("updated_at"))
 		if !isCreated || !isUpdated {
-			return outcome.Inconclusive("created_at or updated_at is missing or not a date-time")
+			return outcome.Inconclusive("updated_at cannot be compared with created_at: created_at is %s, updated_at is %s, and "+
+				"both must be date-times", outcome.Shown(a.Get("created_at")), outcome.Shown(a.Get("updated_at")))
 		}
 		if updated.Before(created) {
 			return fieldFails(a, "updated_at", outcome.Violation{
