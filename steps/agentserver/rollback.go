@@ -305,6 +305,9 @@ func (w *World) priorJoinReturns(ctx context.Context) error {
 		if none, is := errors.AsType[*exchange.NoResponse](join.Err); is && none.Busy != 0 {
 			return none
 		}
+		if join.Unanswered {
+			join.Exchange = w.joined.GiveUp()
+		}
 		if err := judge.PriorJoinReturns(join, w.rolled.Next.Value(), limit); err != nil {
 			return err
 		}

@@ -25,14 +25,18 @@ func JoinReturns(j Join, r Run, since time.Duration) error {
 	if j.Over {
 		return j.Err
 	}
-	v := outcome.Violation{
-		Kind:     outcome.NoResponse,
+	return noJoin(j, r.Created, outcome.Violation{
 		Summary:  "The join of a run does not return after the run has completed",
 		Expected: "a response once the run has completed",
 		Actual:   fmt.Sprintf("no response %s after the start of the run", since.Round(time.Millisecond)),
-	}
+	})
+}
+
+// noJoin returns the violation of a join that does not return. The evidence is the join, or a if it was not given up.
+func noJoin(j Join, a *exchange.Response, v outcome.Violation) error {
+	v.Kind = outcome.NoResponse
 	if j.Exchange == 0 {
-		return outcome.Fails(r.Created, v)
+		return outcome.Fails(a, v)
 	}
 	v.Exchange, v.Check = j.Exchange, outcome.Statuses("1XX", "2XX", "3XX", "4XX", "5XX")
 	return outcome.Fails(nil, v)

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -33,7 +34,7 @@ func rollbackRows() []judgetest.Row {
 		}
 		return OneRunRemains(all, inTurn)
 	}
-	overdue := Join{Over: true, Unanswered: true}
+	overdue := Join{Over: true, Unanswered: true, Exchange: 7}
 	return []judgetest.Row{
 		{Name: "the prior run is gone", Got: NoneRetrievable(gone, judgetest.Response(400, `{}`))},
 		{Name: "the prior run is found", Got: NoneRetrievable(found), Kind: outcome.NotRemoved, Actual: "200"},
@@ -142,4 +143,12 @@ func TestWriters(t *testing.T) {
 	all := []messages.Message{human("one"), ai("x"), ai("one"), human("two"), ai("one"), ai("y"), ai("z"), ai("w")}
 	assert.Equal(t, []int{NoWriter, NoWriter, 0, NoWriter, NoWriter, 1, 1, NoWriter}, Writers(all, []Run{one, two}))
 	assert.Equal(t, []int{NoWriter, NoWriter}, Writers([]messages.Message{ai("one"), ai("x")}, []Run{two}))
+}
+
+// TestPriorJoinIsShown checks that the evidence is the join that does not return.
+func TestPriorJoinIsShown(t *testing.T) {
+	next := Run{Created: judgetest.Response(200, `{"run_id":"r2"}`)}
+	o, _ := errors.AsType[*outcome.Outcome](PriorJoinReturns(Join{Unanswered: true, Exchange: 7}, next, time.Second))
+	assert.Equal(t, 7, o.Violations[0].Exchange)
+	assert.NotNil(t, o.Violations[0].Check)
 }
