@@ -49,6 +49,9 @@ const (
 	chartEnd   = 8 // width of the mark at the end of a bar
 )
 
+// maxAt is the maximum time of a transition in the chart, in milliseconds: more than 30 years, without an overflow.
+const maxAt = 1 << 40
+
 // chartOf returns the chart of the transitions, or nil if there are none.
 func chartOf(r *reports.Result) *chart {
 	c := &chart{Width: chartWidth, Right: chartWidth - chartRight + 14, begin: math.MaxInt64}
@@ -56,6 +59,7 @@ func chartOf(r *reports.Result) *chart {
 	rows := map[string][]reports.Transition{}
 	creators := map[string]string{}
 	for _, t := range r.Timeline {
+		t.AtMS = min(max(t.AtMS, 0), maxAt) // the result may come from anywhere
 		if rows[t.Revision] == nil {
 			order = append(order, t.Revision)
 		}

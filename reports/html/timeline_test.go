@@ -1,6 +1,7 @@
 package html
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -26,5 +27,17 @@ func TestTicks(t *testing.T) {
 			labels = append(labels, tick.Label)
 		}
 		assert.Equal(t, c.ticks, labels, name)
+	}
+}
+
+// TestForgedTimes checks that the chart of a forged result is limited.
+func TestForgedTimes(t *testing.T) {
+	for _, times := range [][2]int64{{math.MaxInt64, math.MaxInt64}, {math.MinInt64, math.MaxInt64}, {-5, -5}, {0, math.MaxInt64 - 1}} {
+		c := chartOf(&reports.Result{Timeline: []reports.Transition{{Revision: "a", AtMS: times[0]}, {Revision: "a", AtMS: times[1]}}})
+		assert.NotEmpty(t, c.Ticks, times)
+		assert.Less(t, len(c.Ticks), 10, times)
+		for _, s := range c.Bars[0].Segments {
+			assert.True(t, s.X >= chartPlot && s.X+s.Width <= chartWidth, "%v: %v", times, s)
+		}
 	}
 }
