@@ -117,6 +117,24 @@ func (r *Result) Exchange(id int) (Exchange, error) {
 	return r.Exchanges[id-1], nil
 }
 
+// RemovedNote explains a curl line with the IDs of objects that the test run has removed, as most do.
+const RemovedNote = "the test run has removed what this request names: the script makes it anew"
+
+// CurlNote returns the note about the curl line of a finding, or "" if nothing that it names was removed.
+func (r *Result) CurlNote(f *Finding) string {
+	x, err := r.Exchange(f.Exchange)
+	if err != nil {
+		return ""
+	}
+	address, _, _ := strings.Cut(x.URL, "?")
+	segments := strings.Split(address, "/")
+	isNamed := func(e LedgerEntry) bool { return e.Removed && slices.Contains(segments, e.ID) }
+	if !slices.ContainsFunc(r.Ledger, isNamed) {
+		return ""
+	}
+	return RemovedNote
+}
+
 // RenumberExchanges gives the exchanges of r new ids and updates all references: the exchange order[0] becomes 1, order[1]
 // becomes 2 and so on. The order contains each id once. At the end of a test run the ids become independent of timing.
 func (r *Result) RenumberExchanges(order []int) {

@@ -125,3 +125,13 @@ func FuzzReadFile(f *testing.F) {
 		}
 	})
 }
+
+// TestCurlNote checks which curl lines have a note: those whose address names an object that was removed.
+func TestCurlNote(t *testing.T) {
+	r := &reports.Result{
+		Exchanges: reports.Record(nil, reports.Exchange{URL: "http://h/threads/t1/state?x=t2"}, reports.Exchange{URL: "http://h/threads/t2"}),
+		Ledger:    []reports.LedgerEntry{{Kind: "thread", ID: "t1", Removed: true}, {Kind: "thread", ID: "t2"}},
+	}
+	note := func(exchange int) string { return r.CurlNote(&reports.Finding{Exchange: exchange}) }
+	assert.Equal(t, []string{"", reports.RemovedNote, ""}, []string{note(0), note(1), note(2)})
+}

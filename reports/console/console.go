@@ -225,6 +225,7 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 	p.field("Step", f.Step)
 	p.field("Seen", f.Attempts())
 	p.verbatim("Request", f.Curl)
+	p.field("", p.Result.CurlNote(f))
 	p.verbatim("Try", p.Result.Run.ReplayCommand(f.ID))
 	if p.opts.Out != "" {
 		p.verbatim("Script", script.Command(p.Result, f, p.opts.Out))

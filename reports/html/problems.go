@@ -36,6 +36,7 @@ type finding struct {
 	Request string      // method and path of the exchange that shows it; may be empty
 	Compare *comparison // nil if the expected and the actual value are one line each
 	Replay  string      // command that judges the finding again
+	Removed string      // note about the curl line; may be empty
 	Script  string      // path of the script that reproduces the finding; may be empty
 	Run     string      // command that runs this script
 	Story   story.Story
@@ -116,7 +117,7 @@ func (p *page) failure(q *reports.Requirement, found []*reports.Finding, replay 
 }
 
 func (p *page) finding(f *reports.Finding, replay string) finding {
-	v := finding{Finding: f, Replay: replay, Script: scripts.Path(p.Result, f),
+	v := finding{Finding: f, Replay: replay, Removed: p.recorded.CurlNote(f), Script: scripts.Path(p.Result, f),
 		Run: scripts.Command(p.Result, f, p.Result.Run.Out()), Story: storyOf(p.recorded, f),
 		Chain: p.chain(f)}
 	if x, err := p.recorded.Exchange(f.Exchange); err == nil {

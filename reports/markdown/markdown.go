@@ -107,7 +107,11 @@ func (m *markdown) reproducer(p overview.Problem, f *reports.Finding) {
 	}
 	run := &m.Result.Run
 	var lines []string
-	for _, command := range []string{p.Replay, f.Curl, script.Command(m.Result, f, run.Out())} {
+	note := m.Result.CurlNote(f)
+	if note != "" {
+		note = "# " + note
+	}
+	for _, command := range []string{p.Replay, script.Command(m.Result, f, run.Out()), note, f.Curl} {
 		if command != "" {
 			lines = append(lines, safe.Line(safe.Cut(command, 2000)))
 		}

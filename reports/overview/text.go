@@ -25,7 +25,7 @@ func ids(requirements []*reports.Requirement) (all []string) {
 	return all
 }
 
-// Notes returns a sentence for each note: "a response contains the caller's own token in clear text (90 times; exchange
+// Notes returns a sentence for each note: "a response contains the caller's own token in clear text (90 times; request
 // 12, at /kwargs/config)".
 func (o Overview) Notes() (all []string) {
 	if text := o.NotScored(); text != "" {
@@ -37,7 +37,7 @@ func (o Overview) Notes() (all []string) {
 			times = fmt.Sprintf("%d times", n.Count)
 		}
 		if n.Exchange > 0 {
-			place = reports.Joined(", at ", fmt.Sprintf("exchange %d", n.Exchange), safe.Ellipsis(n.Pointer, maxCause))
+			place = reports.Joined(", at ", fmt.Sprintf("request %d", n.Exchange), safe.Ellipsis(n.Pointer, maxCause))
 		}
 		text := n.Text
 		if details := reports.Joined("; ", times, place); details != "" {
@@ -87,13 +87,13 @@ func (o Overview) Closing(out string) [][2]string {
 	return filled
 }
 
-// Stats returns the size and the time of the test run: "6031 exchanges, 18.1 s, seed 42, 185 operations explored".
+// Stats returns the size and the time of the test run: "6031 requests, 18.1 s, seed 42, 185 operations explored".
 func (o Overview) Stats() string {
 	r, explored := o.Result, ""
 	if n := r.Counts.Explored; n > 0 {
 		explored = reports.Count(n, "operation") + " explored"
 	}
-	return reports.Joined(", ", reports.Count(r.Counts.Exchanges, "exchange"), reports.Duration(r.Run.DurationMS),
+	return reports.Joined(", ", reports.Count(r.Counts.Exchanges, "request"), reports.Duration(r.Run.DurationMS),
 		fmt.Sprintf("seed %d", r.Run.Seed), explored, o.Waits())
 }
 

@@ -184,14 +184,14 @@ func idsOf(o evidence.Observation) []string {
 }
 
 // comparison returns which exchanges a violation compares, with their numbers in the result, or "" if it compares none:
-// "GET /v2/deployments/{deployment_id} (exchange 7) with ...".
+// "GET /v2/deployments/{deployment_id} (request 7) with ...".
 func (r *run) comparison(c outcome.Comparison, order []int) string {
 	if c.Shown == 0 || c.With == 0 {
 		return ""
 	}
 	request := func(exchange int) string {
 		o := r.target.Collector.Observation(exchange)
-		return fmt.Sprintf("%s %s (exchange %d)", o.Method, cmp.Or(o.Op.Path, r.target.Redact.Text(o.Base+o.Path)),
+		return fmt.Sprintf("%s %s (request %d)", o.Method, cmp.Or(o.Op.Path, r.target.Redact.Text(o.Base+o.Path)),
 			slices.Index(order, exchange)+1)
 	}
 	return request(c.Shown) + " with " + request(c.With)
