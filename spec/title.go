@@ -13,7 +13,7 @@ var parameterName = regexp.MustCompile(`\{[^}]*\}`)
 // Title returns a sentence about the server for a violation by a response of the operation: "GET /v2/deployments/{id}
 // returns created_at without a time offset".
 func (v Violation) Title(op Operation) string {
-	request := op.Method + " " + parameterName.ReplaceAllString(op.Path, "{id}")
+	request := op.Request()
 	switch {
 	case v.Keyword == "status":
 		return fmt.Sprintf("%s returns %d, which the interface does not list", request, v.Status)
@@ -21,6 +21,15 @@ func (v Violation) Title(op Operation) string {
 		return fmt.Sprintf("%s returns %d with %s", request, v.Status, v.fault())
 	}
 	return request + " returns " + v.fault()
+}
+
+// Request returns the method and the path for a title: "GET /threads/{id}/state". It returns the ID if the operation has
+// no path.
+func (op Operation) Request() string {
+	if op.Path == "" {
+		return op.ID
+	}
+	return op.Method + " " + parameterName.ReplaceAllString(op.Path, "{id}")
 }
 
 // bodyFaults has the faults of a whole body by keyword.

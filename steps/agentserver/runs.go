@@ -141,7 +141,7 @@ func (w *World) userStartsWithMistake(ctx context.Context, mistake string) error
 	if err != nil {
 		return err
 	}
-	w.scene.Response = a
+	w.scene.Response, w.scene.Cases = a, []common.Case{{Response: a, What: mistake}}
 	return nil
 }
 

@@ -175,7 +175,7 @@ func (w *allResponses) operations(exchanges []evidence.Observation) []judge.Oper
 		one := judge.Operation{Response: x.AsAnswer(), Optional: x.Op.Field || isListing,
 			Name: x.Method + " " + w.target.Redact.Text(x.Path)}
 		if x.Op.ID != "" {
-			one.Name, one.Request = x.Op.ID, x.Op.Method+" "+x.Op.Path
+			one.Name, one.Request = x.Op.ID, x.Op.Request()
 		}
 		all = append(all, one)
 	}

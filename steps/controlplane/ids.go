@@ -76,7 +76,16 @@ func (w *World) clientSendsBy(ctx context.Context, act, id string) error {
 	d := &plane.Deployment{ID: cmp.Or(id, target.UnknownID())}
 	request := w.request(target.TheClient, byID[act], d)
 	request.Wrong = w.class == notUUID
-	return w.sendCase(ctx, request, common.Case{ID: d.ID})
+	c := common.Case{ID: d.ID}
+	switch {
+	case id == uuid.Nil.String():
+		c.What = common.NilID.What
+	case w.class == notUUID:
+		c.What = "an id that is not a UUID"
+	case act == underID:
+		c.What = "the id of another deployment"
+	}
+	return w.sendCase(ctx, request, c)
 }
 
 // clientSendsByEach sends a request with each UUID that is similar to an id. It also sends the nil UUID, an unknown id

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/controlplane/judge"
@@ -77,8 +78,9 @@ func (w *World) clientListsParts(ctx context.Context, filter string) error {
 			if err != nil {
 				return err
 			}
-			what := "with " + cmp.Or(limited, "no limit") + ", " + cmp.Or(placed, "no offset") + ", " + filter
+			what := "with " + cmp.Or(reports.Joined(" and ", limited, placed, strings.TrimPrefix(filter, "no filter")), "no parameters")
 			w.compare(page, part(ids, limit, offset), what, whole.Response)
+			w.compared[len(w.compared)-1].Whole = ids
 		}
 	}
 	return nil

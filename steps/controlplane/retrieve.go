@@ -31,7 +31,11 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 	r.When(`the client retrieves an unknown revision of it`,
 		func(ctx context.Context) error { return w.retrievesRevision(ctx, target.UnknownID()) })
 	r.When(`the client retrieves the revision of one deployment under the other`, func(ctx context.Context) error {
-		return w.get(ctx, plane.RevisionPath(w.other.ID, w.Deployment.First), "", false)
+		if err := w.get(ctx, plane.RevisionPath(w.other.ID, w.Deployment.First), "", false); err != nil {
+			return err
+		}
+		w.scene.Cases = []common.Case{{Response: w.scene.Response, What: "a revision of another deployment"}}
+		return nil
 	})
 	r.When(`the client retrieves each of its revisions twice`, w.clientRetrievesEachTwice)
 	r.Then(`the deployment has the "id", "source" and "latest_revision_id" of its creation`, w.isTheCreated)

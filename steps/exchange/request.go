@@ -4,6 +4,7 @@ package exchange
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -50,6 +51,13 @@ func (r Request) URL() string {
 	}
 	return r.Base + r.Path + "?" + r.Query
 }
+
+// Name returns the method and the path for a title, without UUIDs: "GET /threads/{id}/state".
+func (r Request) Name() string {
+	return strings.TrimSpace(r.Method + " " + uuids.ReplaceAllString(r.Path, "{id}"))
+}
+
+var uuids = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)
 
 // Caller identifies the sender of a request.
 type Caller struct {

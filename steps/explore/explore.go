@@ -281,9 +281,9 @@ func want(isMet bool, requirement string, a *exchange.Response, expected string)
 		return wrong(requirement, outcome.Fails(nil, outcome.Violation{Kind: outcome.NoResponse,
 			Summary: "The server does not respond", Expected: expected, Actual: "no response"}))
 	}
-	v := outcome.Violation{Kind: outcome.Unserved(a), Summary: "A response contradicts earlier responses", Expected: expected}
+	v := outcome.Violation{Kind: outcome.Unserved(a), Summary: a.Request.Name() + " contradicts earlier responses", Expected: expected}
 	if !a.OK() {
-		v.Summary = fmt.Sprintf("The server returns %d", a.Status)
+		v.Summary = fmt.Sprintf("%s returns %d", a.Request.Name(), a.Status)
 		v.Check = outcome.Statuses("2XX")
 	}
 	return wrong(requirement, outcome.Fails(a, v))
@@ -296,7 +296,7 @@ func wantRefusal(requirement string, a *exchange.Response, of string) *Wrong {
 		return nil
 	}
 	return wrong(requirement, outcome.Fails(a, outcome.Violation{Kind: outcome.Accepted,
-		Summary: "The server accepts a request that it must refuse", Expected: "400 or above" + of,
+		Summary: fmt.Sprintf("%s returns %d%s", a.Request.Name(), a.Status, of), Expected: "400 or above" + of,
 		Check: outcome.Statuses("4XX", "5XX")}))
 }
 

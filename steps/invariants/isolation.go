@@ -62,7 +62,7 @@ func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 		actual += ": " + value
 	}
 	pointer := anyIndex.ReplaceAllString(evidence.PointerTo(s.response, value), "/*")
-	t.violated(s, outcome.Leak, pointer, "A response to one caller shows "+what+" of another user",
+	t.violated(s, outcome.Leak, pointer, s.Op.Request()+" shows one caller "+what+" of another user",
 		"nothing of another user", actual)
 }
 

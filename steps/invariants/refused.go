@@ -63,7 +63,7 @@ func (r *requests) violation() outcome.Violation {
 			statuses = append(statuses, status)
 		}
 	}
-	v.Summary = fmt.Sprintf("The server refuses %d of %s with %s", len(r.refused),
+	v.Summary = fmt.Sprintf("%s refuses %d of %s with %s", first.Op.Request(), len(r.refused),
 		reports.Count(r.judged(), "valid request"), strings.Join(statuses, " or "))
 	return v
 }

@@ -212,7 +212,7 @@ func TestRefusedRequestsAreCounted(t *testing.T) {
 	require.NotNil(t, o)
 	require.Len(t, o.Violations, 1)
 	v := o.Violations[0]
-	assert.Equal(t, "The server refuses 4 of 7 valid requests with 404 or 409", v.Summary)
+	assert.Equal(t, "POST /threads/{id}/runs refuses 4 of 7 valid requests with 404 or 409", v.Summary)
 	assert.Equal(t, []int{4, 8, 10, 13}, v.Shows())
 	assert.Equal(t, 4, v.Count)
 

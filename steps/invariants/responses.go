@@ -49,7 +49,7 @@ func sameIDs(t *tally, s *seen) {
 	}
 	t.judged++
 	if !exchange.MeansSame(requested, got.String()) {
-		t.violated(s, outcome.WrongValue, "/"+at.field, "A response shows another id than its request names",
+		t.violated(s, outcome.WrongValue, "/"+at.field, s.Op.Request()+" shows another id than its request names",
 			"id "+requested, "id "+got.String())
 	}
 }
@@ -61,7 +61,7 @@ func closed(t *tally, s *seen) {
 	}
 	t.judged++
 	if s.ok() {
-		v := t.violated(s, outcome.Accepted, "", "A request without valid credentials is served", "401 or 403",
+		v := t.violated(s, outcome.Accepted, "", s.Op.Request()+" is served without valid credentials", "401 or 403",
 			strconv.Itoa(s.Status))
 		v.Check = outcome.Statuses("3XX", "4XX", "5XX")
 	}
@@ -104,7 +104,7 @@ func (r *refusals) check(t *tally, s *seen) {
 	}
 	t.judged++
 	if len(statuses) > 0 && !slices.Contains(statuses, s.Status) {
-		t.violated(s, outcome.WrongStatus, "", "A refusal has another status than the authentication handler sets",
+		t.violated(s, outcome.WrongStatus, "", s.Op.Request()+" refuses with another status than the authentication handler sets",
 			r.status.Words(c), strconv.Itoa(s.Status))
 		return
 	}
@@ -113,7 +113,7 @@ func (r *refusals) check(t *tally, s *seen) {
 		if other := s.response.Get("detail"); other.Type == gjson.String {
 			actual = fmt.Sprintf("detail %q", other.Str)
 		}
-		t.violated(s, outcome.WrongDetail, "/detail", "A refusal lacks the detail of the authentication handler",
+		t.violated(s, outcome.WrongDetail, "/detail", s.Op.Request()+" refuses without the detail of the authentication handler",
 			"detail "+r.detail.Words(c), actual)
 	}
 }
@@ -138,6 +138,6 @@ func traceless(t *tally, s *seen) {
 	}
 	t.judged++
 	if found := traces.FindString(s.Response); found != "" {
-		t.violated(s, outcome.Leak, "", "A refusal shows a stack trace", "no stack trace", found)
+		t.violated(s, outcome.Leak, "", s.Op.Request()+" refuses with a stack trace", "no stack trace", found)
 	}
 }

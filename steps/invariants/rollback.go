@@ -127,7 +127,7 @@ func (r *rollback) check(t *tally, s *seen) {
 		t.judged++
 		for _, m := range p.marks {
 			if contains(s.Response, m.value) && !requestContains(s, m.value) {
-				t.violated(s, outcome.NotRemoved, "", "A response shows the "+m.what+" of a run that was rolled back",
+				t.violated(s, outcome.NotRemoved, "", s.Op.Request()+" shows the "+m.what+" of a run that was rolled back",
 					"nothing of a run that was rolled back", "its "+m.what+" "+m.value)
 			}
 		}

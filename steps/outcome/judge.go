@@ -53,7 +53,7 @@ func classify(ctx context.Context, err error) *Outcome {
 	none, is := errors.AsType[*exchange.NoResponse](err)
 	switch {
 	case is && (none.Timeout || none.Closed):
-		return Fails(nil, Violation{Kind: NoResponse, Summary: "The server does not respond", Expected: "a response",
+		return Fails(nil, Violation{Kind: NoResponse, Summary: none.Request.Name() + " gets no response", Expected: "a response",
 			Actual: none.Cause, Exchange: none.ID,
 			Check: Statuses("1XX", "2XX", "3XX", "4XX", "5XX"), Operation: none.Request.Method + " " + none.Request.Path})
 	case is:

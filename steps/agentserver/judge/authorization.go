@@ -94,14 +94,14 @@ func MetadataHas(a *exchange.Response, metadata gjson.Result, key, value, what s
 	}
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
-		Summary:  fmt.Sprintf("The metadata of a thread has the wrong %s", key),
+		Summary:  fmt.Sprintf("A thread shows the wrong %s in its metadata", key),
 		Expected: fmt.Sprintf("%s %q", what, value),
 		Actual:   outcome.Shown(found),
 		Pointer:  "/metadata/" + key,
 	}
 	if !found.Exists() {
 		v.Kind = outcome.Missing
-		v.Summary = fmt.Sprintf("The metadata of a thread has no %s", key)
+		v.Summary = fmt.Sprintf("A thread shows no %s in its metadata", key)
 	}
 	return outcome.Fails(a, v)
 }

@@ -31,7 +31,7 @@ func ExtensionRefuses(t Attempt, r Run, owners *exchange.Response) error {
 	return outcome.Fails(t.Response, outcome.Violation{
 		Kind:     outcome.Accepted,
 		Class:    t.Caller,
-		Summary:  fmt.Sprintf("A vendor extension returns %d to %s", t.Response.Status, t.Caller),
+		Summary:  fmt.Sprintf("%s returns %d to %s", t.Response.Request.Name(), t.Response.Status, t.Caller),
 		Expected: "400 or above", Check: outcome.Statuses("4XX", "5XX"),
 	}).Comparing(t.Response, owners)
 }

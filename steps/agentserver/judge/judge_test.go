@@ -59,7 +59,7 @@ func TestNameOf(t *testing.T) {
 		{"POST", "/threads/t/runs", "POST of a run"},
 		{"GET", "/threads/t/runs/r", "GET of the run"},
 		{"GET", "/threads/t/runs/r/join", "The join of a run"},
-		{"DELETE", "/threads/t", "A DELETE request"},
+		{"DELETE", "/threads/t", "DELETE /threads/t"},
 	} {
 		assert.Equal(t, c.want, nameOf(exchange.Request{Method: c.method, Path: c.path}))
 	}

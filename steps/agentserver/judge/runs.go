@@ -9,6 +9,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/tidwall/gjson"
 )
 
 // AcceptsCredentials blocks if a response to the user refuses the credentials (AS-AUTH-5).
@@ -31,12 +32,14 @@ func nameOf(r exchange.Request) string {
 		object = "the thread state"
 	case strings.HasSuffix(r.Path, "/join"):
 		return "The join of a run"
+	case strings.HasSuffix(r.Path, "/runs") && gjson.GetBytes(r.Body, "multitask_strategy").Str == "rollback":
+		object = "a run with rollback"
 	case strings.HasSuffix(r.Path, "/runs"):
 		object = "a run"
 	case strings.Contains(r.Path, "/runs/"):
 		object = "the run"
 	default:
-		return "A " + r.Method + " request"
+		return r.Name()
 	}
 	return r.Method + " of " + object
 }

@@ -97,14 +97,14 @@ func IsRefused(a *exchange.Response, what string) error {
 	if a.IsRefused() {
 		return nil
 	}
-	request := "A " + a.Request.Method + " request that must be refused"
+	request := a.Request.Name()
 	if what != "" {
-		request += " (" + what + ")"
+		request += " with " + what
 	}
-	v := outcome.Violation{Kind: outcome.Accepted, Summary: request + " is accepted", Expected: "4xx", Check: outcome.Statuses("4XX")}
+	v := outcome.Violation{Kind: outcome.Accepted, Summary: fmt.Sprintf("%s returns %d", request, a.Status), Expected: "4xx",
+		Check: outcome.Statuses("4XX")}
 	if !a.OK() {
 		v.Kind = outcome.WrongStatus
-		v.Summary = fmt.Sprintf("%s returns %d", request, a.Status)
 	}
 	if a.Status >= http.StatusInternalServerError {
 		v.Kind = outcome.ServerError

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -85,6 +87,25 @@ func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
 	return outcome.Fails(a, v)
 }
 
+// disguised returns a name of a request without credentials with what a server may take for them: the form of its path,
+// or its headers.
+func disguised(r exchange.Request) string {
+	var names []string
+	for name := range r.Header {
+		if name != "Content-Type" && name != "Accept" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if len(names) > 3 {
+		names = append(names[:3], "...")
+	}
+	if len(names) == 0 {
+		return r.Name()
+	}
+	return r.Name() + " with " + strings.Join(names, ", ")
+}
+
 // ShowNothing judges that no response without credentials shows a deployment. Only the members that these responses have
 // are judged: other responses may repeat the path of the request.
 func ShowNothing(responses []*exchange.Response) error {
@@ -93,7 +114,7 @@ func ShowNothing(responses []*exchange.Response) error {
 			if a.OK() && a.Get(member).Exists() {
 				return outcome.Fails(a, outcome.Violation{
 					Kind:     outcome.Leak,
-					Summary:  nameOf(a.Request) + " without credentials shows the deployment",
+					Summary:  disguised(a.Request) + " shows the deployment without credentials",
 					Expected: "401 or 403, or nothing of the deployment",
 					Actual:   outcome.Got(a),
 					Pointer:  pointerTo(member),

@@ -249,6 +249,7 @@ type Listed struct {
 	Want     []string           // the ids that it must hold
 	What     string             // describes the request: "with status DEPLOYED"
 	With     *exchange.Response // shows the ids, or nil if the suite has created the revisions
+	Whole    []string           // the ids of the list without limit and offset, if it is a page
 }
 
 // HoldsExactly judges that a list holds its revisions, each once, and no others. A list that must be empty has to be
@@ -287,11 +288,21 @@ func HoldsExactly(l Listed) error {
 	default:
 		return nil
 	}
+	if l.isFirstAgain() {
+		v.Summary = l.name() + " returns the first page again"
+	}
 	return outcome.Fails(l.Response, v)
 }
 
+// isFirstAgain reports whether a page that begins elsewhere has the first revisions of the whole list.
+func (l Listed) isFirstAgain() bool {
+	n := len(l.IDs)
+	return n > 0 && n <= len(l.Whole) && slices.Equal(exchange.IDKeys(l.IDs), exchange.IDKeys(l.Whole[:n])) &&
+		(len(l.Want) == 0 || !exchange.SameID(l.Want[0], l.IDs[0]))
+}
+
 // longest is the largest number of bytes of a description in a title.
-const longest = 45
+const longest = 80
 
 // name returns the subject of a sentence about the list.
 func (l Listed) name() string {

@@ -114,11 +114,11 @@ func pageRows() []judgetest.Row {
 	}
 	holds := func(status int, ids ...string) error {
 		return HoldsExactly(Listed{Response: judgetest.Response(status, `{}`), IDs: ids, Want: []string{"a", "b"},
-			What: "with limit=2, no offset, no filter", With: last})
+			What: "with limit=2", With: last})
 	}
 	holdsNone := func(status int, ids ...string) error {
 		return HoldsExactly(Listed{Response: judgetest.Response(status, `{}`), IDs: ids,
-			What: "with no limit, offset=20, all statuses and remote_reconciled true"})
+			What: "with offset=20 and all statuses and remote_reconciled true, and with many other words"})
 	}
 	return []judgetest.Row{
 		{Name: "the further page is empty", Got: again()},
@@ -142,6 +142,8 @@ func pageRows() []judgetest.Row {
 		{Name: "one revision instead of another", Got: holds(200, "a", "c"),
 			Kind: outcome.MissingItem, Pointer: "/resources", Actual: "2 revisions; missing: b; unexpected: c"},
 		{Name: "a list with revisions is refused", Got: holds(422), Kind: outcome.Refused, Actual: "422"},
+		{Name: "the second page is the first one", Kind: outcome.MissingItem, Pointer: "/resources",
+			Got: HoldsExactly(Listed{Response: last, IDs: []string{"a", "b"}, Want: []string{"c"}, Whole: []string{"a", "b", "c"}, What: "with limit=2 and offset=2"})},
 		{Name: "an empty list is served", Got: holdsNone(200)},
 		{Name: "an empty list is refused", Got: holdsNone(404), Kind: outcome.Refused, Actual: "404"},
 		{Name: "a list that must be empty has one revision", Got: holdsNone(200, "a"),

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -114,7 +115,11 @@ func nameOf(r exchange.Request) string {
 	case r.Method == http.MethodPatch:
 		return "An update"
 	case strings.HasSuffix(r.Path, "/revisions") && r.Query != "" && len(r.Query) <= longest:
-		return "The list with " + r.Query
+		query, err := url.QueryUnescape(r.Query)
+		if err != nil {
+			query = r.Query
+		}
+		return "The list with " + query
 	case strings.HasSuffix(r.Path, "/revisions"):
 		return "The list of revisions"
 	case strings.Contains(r.Path, "/revisions/"):

@@ -60,14 +60,15 @@ func responseRows() []judgetest.Row {
 }
 
 func TestNameOf(t *testing.T) {
-	const long = "status=CREATING%2CQUEUED%2CAWAITING_BUILD%2CBUILDING"
+	const some = "status=CREATING%2CQUEUED%2CAWAITING_BUILD%2CBUILDING"
 	for _, c := range []struct{ method, path, query, name, object string }{
 		{"POST", "/v2/deployments", "", "A create request", "The response to a create request"},
 		{"PATCH", "/v2/deployments/a", "", "An update", "The response to an update"},
 		{"GET", "/v2/deployments/a", "", "GET of the deployment", "The deployment"},
 		{"GET", "/v2/deployments/a/revisions", "", "The list of revisions", "The deployment"},
 		{"GET", "/v2/deployments/a/revisions", "limit=1", "The list with limit=1", "The deployment"},
-		{"GET", "/v2/deployments/a/revisions", long, "The list of revisions", "The deployment"},
+		{"GET", "/v2/deployments/a/revisions", some, "The list with status=CREATING,QUEUED,AWAITING_BUILD,BUILDING", "The deployment"},
+		{"GET", "/v2/deployments/a/revisions", some + some, "The list of revisions", "The deployment"},
 		{"GET", "/v2/deployments/a/revisions/b", "", "GET of the revision", "The revision"},
 	} {
 		r := exchange.Request{Method: c.method, Path: c.path, Query: c.query}

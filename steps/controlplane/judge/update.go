@@ -46,13 +46,13 @@ func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, 
 	switch {
 	case len(added) > want && want == 0:
 		v.Kind = outcome.Changed
-		v.Summary = "An update that must create no revision creates " + created
+		v.Summary = updateOf(act) + " creates " + created
 	case len(added) > want:
 		v.Kind = outcome.ExtraItem
-		v.Summary = fmt.Sprintf("An update creates %s instead of %d", created, want)
+		v.Summary = fmt.Sprintf("%s creates %s instead of %d", updateOf(act), created, want)
 	case len(added) == 0 && want > 0:
 		v.Kind = outcome.NoEffect
-		v.Summary = "An update creates no revision"
+		v.Summary = updateOf(act) + " creates no revision"
 	case len(added) < want:
 		v.Kind = outcome.NoEffect
 		v.Summary = fmt.Sprintf("Updates create %s instead of %d", created, want)
@@ -64,7 +64,7 @@ func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, 
 		v.Summary = "The list repeats a revision after an update"
 	case want == 0 && !exchange.SameID(after.Latest, before.Latest):
 		v.Kind = outcome.Changed
-		v.Summary = "An update that must create no revision changes latest_revision_id"
+		v.Summary = updateOf(act) + " changes latest_revision_id"
 		v.Expected = "latest_revision_id " + safe.ShortIDs(before.Latest) + ", as before"
 		v.Actual = safe.ShortIDs(after.Latest) + ", although no revision is new"
 		v.Compared = compared(after.Deployment, before.Deployment)
@@ -72,6 +72,22 @@ func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, 
 		return nil
 	}
 	return outcome.Fails(act, v)
+}
+
+// updateOf returns a name of an update: by whom if that is not the owner, that it was refused, and what it sent.
+func updateOf(a *exchange.Response) string {
+	name := "An update"
+	if a.IsRefused() {
+		name = "A refused update"
+	}
+	by := a.Request.Caller.Name
+	switch {
+	case by != "":
+		return name + " by " + by
+	case len(a.Request.Body) == 0:
+		return name
+	}
+	return name + " with " + safe.CutJSON(string(a.Request.Body), 90)
 }
 
 // NamesRevision judges that after an update the latest_revision_id of a deployment names the new revision.

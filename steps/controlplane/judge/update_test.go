@@ -2,6 +2,7 @@ package judge
 
 import (
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/outcome/judgetest"
 )
@@ -28,7 +29,15 @@ func updateRows() []judgetest.Row {
 		return NamesRevision(before, after, "c")
 	}
 	served := func(status int) error { return WasServed(respond("PATCH", "/v2/deployments/d", status, `{}`)) }
+	byOther, refused := respond("PATCH", "/v2/deployments/d", 200, `{}`), respond("PATCH", "/v2/deployments/d", 422, `{}`)
+	byOther.Request.Caller.Name = "the other tenant"
+	refused.Request.Body = []byte(`{"source_revision_config":{"repo_ref":1}}`)
+	adds := func(a *exchange.Response) error {
+		return CreatesRevisions(a, before, snapshot(2, "a", "b", "c"), 0, "the same revisions as before")
+	}
 	return []judgetest.Row{
+		{Name: "another tenant creates a revision", Got: adds(byOther), Kind: outcome.Changed},
+		{Name: "a refused update creates a revision", Got: adds(refused), Kind: outcome.Changed},
 		{Name: "an update creates one revision", Got: creates(1, "a", "b", "c")},
 		{Name: "an update creates two revisions", Got: creates(1, "a", "b", "c", "d"),
 			Kind: outcome.ExtraItem, Actual: "2 new, 4 in total (2 before)"},
