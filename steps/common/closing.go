@@ -167,7 +167,7 @@ func (w *allResponses) hasNoServerError() error {
 }
 
 // operations returns exchanges with the operations to which their requests were sent.
-func (w *allResponses) operations(exchanges []evidence.Observation) []judge.Operation {
+func (w *allResponses) operations(exchanges []*evidence.Observation) []judge.Operation {
 	var all []judge.Operation
 	for _, x := range exchanges {
 		// A server needs no vendor extension, and only one of the two operations that list threads.

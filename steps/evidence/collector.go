@@ -29,8 +29,8 @@ type Collector struct {
 
 	mu           sync.Mutex // guards the fields below; held while an exchange gets its ID and is recorded
 	exchanges    []reports.Exchange
-	observations []Observation
-	byScenario   map[string][]int      // indexes of observations
+	observations []*Observation // they do not change
+	byScenario   map[string][]*Observation
 	keptBytes    int                   // size of the recorded bodies
 	violations   map[string]*Violation // contract violations of responses, by key
 	known        map[string]int        // number of violations by operation
@@ -43,7 +43,7 @@ func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words sp
 		oracle:     oracle,
 		recorder:   &recorder{redact: redact, words: words, Reach: reached},
 		start:      start,
-		byScenario: map[string][]int{},
+		byScenario: map[string][]*Observation{},
 		violations: map[string]*Violation{},
 		known:      map[string]int{},
 	}
@@ -100,8 +100,8 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 	for _, v := range found {
 		c.noteViolation(o.ID, v)
 	}
-	c.byScenario[o.Scenario] = append(c.byScenario[o.Scenario], len(c.observations))
-	c.observations = append(c.observations, o) // the first ID is 1
+	c.byScenario[o.Scenario] = append(c.byScenario[o.Scenario], &o)
+	c.observations = append(c.observations, &o) // the first ID is 1
 	return o.ID
 }
 

@@ -50,7 +50,7 @@ func (c *Collector) enumsSeen() map[[2]string]bool {
 }
 
 // Responses returns the responses of an operation with a status in [from, before), except those that only ask to wait.
-func (c *Collector) Responses(operation string, from, before int) []Observation {
+func (c *Collector) Responses(operation string, from, before int) []*Observation {
 	return c.which(func(o *Observation) bool {
 		return o.Op.ID == operation && from <= o.Status && o.Status < before && o.HasAnswer()
 	})
@@ -113,13 +113,13 @@ func kindOfRequest(op spec.Operation, raised, removable bool, against []spec.Vio
 }
 
 // ResponsesTo returns the responses of a side to requests of the kinds.
-func (c *Collector) ResponsesTo(side spec.Side, kinds ...RequestKind) []Observation {
+func (c *Collector) ResponsesTo(side spec.Side, kinds ...RequestKind) []*Observation {
 	return c.which(func(o *Observation) bool { return o.Side == side && o.HasAnswer() && slices.Contains(kinds, o.asked) })
 }
 
 // Unanswered returns the requests to a side that were sent before a time at which the server ended, and that got no
 // response because of that.
-func (c *Collector) Unanswered(side spec.Side, end time.Time) []Observation {
+func (c *Collector) Unanswered(side spec.Side, end time.Time) []*Observation {
 	const noticed = time.Second // between the loss of a connection and the end of the process
 	return c.which(func(o *Observation) bool {
 		return o.Side == side && o.Status == 0 && o.Sent.Before(end) && o.GivenUp.After(end.Add(-noticed))
@@ -171,7 +171,7 @@ func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
 }
 
 // valuesOf returns the values that were sent for a parameter.
-func (c *Collector) valuesOf(parameter string, all []Observation) []string {
+func (c *Collector) valuesOf(parameter string, all []*Observation) []string {
 	values := map[string]bool{}
 	for _, o := range all {
 		query, err := url.ParseQuery(o.Query)
@@ -189,7 +189,7 @@ func (c *Collector) valuesOf(parameter string, all []Observation) []string {
 }
 
 // statusCoverage counts the responses of an operation by status, and adds the declared statuses that were not seen.
-func statusCoverage(op spec.Operation, all []Observation) (list []reports.StatusCoverage, total int) {
+func statusCoverage(op spec.Operation, all []*Observation) (list []reports.StatusCoverage, total int) {
 	var unseen []string
 	for _, declared := range op.Statuses {
 		if declared != "default" {

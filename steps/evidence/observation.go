@@ -80,44 +80,42 @@ func (o *Observation) AsAnswer() *exchange.Response {
 }
 
 // Observation returns the observation of an exchange, or one without a status if the ID is unknown.
-func (c *Collector) Observation(id int) Observation {
+func (c *Collector) Observation(id int) *Observation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if id < 1 || id > len(c.observations) {
-		return Observation{}
+		return &Observation{}
 	}
 	return c.observations[id-1]
 }
 
 // which returns the exchanges for which keep returns true, in the order of their IDs.
-func (c *Collector) which(keep func(o *Observation) bool) (all []Observation) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i := range c.observations {
-		if keep(&c.observations[i]) {
-			all = append(all, c.observations[i])
+func (c *Collector) which(keep func(o *Observation) bool) (all []*Observation) {
+	for _, o := range c.Observations() {
+		if keep(o) {
+			all = append(all, o)
 		}
 	}
 	return all
 }
 
-// Observations returns all exchanges in the order of their IDs.
-func (c *Collector) Observations() []Observation {
-	return c.which(func(*Observation) bool { return true })
+// Observations returns all exchanges so far in the order of their IDs. Later ones do not change the result.
+func (c *Collector) Observations() []*Observation {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clip(c.observations)
 }
 
 // SentBy returns the exchanges of the scenarios and fixtures, in the order in which they were sent. Each name is given
 // once.
-func (c *Collector) SentBy(names ...string) []Observation {
+func (c *Collector) SentBy(names ...string) []*Observation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var all []Observation
+	var all []*Observation
 	for _, name := range names {
-		for _, i := range c.byScenario[name] {
-			all = append(all, c.observations[i])
-		}
+		all = append(all, c.byScenario[name]...)
 	}
-	slices.SortFunc(all, func(a, b Observation) int { return cmp.Or(a.Sent.Compare(b.Sent), a.ID-b.ID) })
+	slices.SortFunc(all, func(a, b *Observation) int { return cmp.Or(a.Sent.Compare(b.Sent), a.ID-b.ID) })
 	return all
 }
 
@@ -131,15 +129,15 @@ func (c *Collector) Exchanges() []reports.Exchange {
 // Order returns the IDs of all exchanges in the order in which reports show them: fixtures first, then by scenario,
 // then by time. It does not depend on how the scenarios were interleaved.
 func (c *Collector) Order() []int {
-	all := c.Observations()
-	slices.SortStableFunc(all, func(a, b Observation) int {
+	all := slices.Clone(c.Observations())
+	slices.SortStableFunc(all, func(a, b *Observation) int {
 		return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.Scenario, b.Scenario))
 	})
 	return IDs(all)
 }
 
 // IDs returns the IDs of exchanges in their order.
-func IDs(all []Observation) []int {
+func IDs(all []*Observation) []int {
 	ids := make([]int, len(all))
 	for i, o := range all {
 		ids[i] = o.ID

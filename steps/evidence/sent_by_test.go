@@ -44,7 +44,7 @@ func TestSentByDoesNotScanOtherScenarios(t *testing.T) {
 		for range others { // without the time to judge each
 			o := c.observations[10]
 			c.observations = append(c.observations, o)
-			c.byScenario[o.Scenario] = append(c.byScenario[o.Scenario], len(c.observations)-1)
+			c.byScenario[o.Scenario] = append(c.byScenario[o.Scenario], o)
 		}
 		least := time.Hour
 		for range 100 {

@@ -26,7 +26,7 @@ func (c *Collector) Words() *Words {
 	return wordsOf(c.recorder.words, c.Observations())
 }
 
-func wordsOf(renamed spec.Words, all []Observation) *Words {
+func wordsOf(renamed spec.Words, all []*Observation) *Words {
 	w := &Words{
 		renamed:   renamed.Renamed(),
 		shown:     map[string]bool{},

@@ -9,8 +9,8 @@ import (
 )
 
 // answered adds an exchange with the control plane, whose response has the target's words.
-func answered(all []Observation, renamed spec.Words, sent string, status int, received string) []Observation {
-	return append(all, Observation{ID: len(all) + 1, Side: spec.ControlPlane, Status: status, Request: sent,
+func answered(all []*Observation, renamed spec.Words, sent string, status int, received string) []*Observation {
+	return append(all, &Observation{ID: len(all) + 1, Side: spec.ControlPlane, Status: status, Request: sent,
 		Response: string(renamed.FromTarget(spec.ControlPlane, []byte(received)))})
 }
 

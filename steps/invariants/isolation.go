@@ -1,9 +1,9 @@
 package invariants
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,21 +25,31 @@ const longEnough = 12
 // isolation judges that responses to one user contain nothing of another user (section 5): no IDs of their threads and
 // runs, and none of their texts, credentials and identities.
 type isolation struct {
-	users map[string]*belongings // by the key of their credentials
-	known []person
-	leaks map[int]string // the operation of each exchange with a leak
+	users   map[string]*belongings // by the key of their credentials
+	known   []person
+	secrets finder[secret]
+	texts   finder[*belonging] // of all users
+	threads map[string][]*belonging
+	leaks   map[int]string // the operation of each exchange with a leak
 }
 
 // idAt is an ID at an agent server. Each server may number its threads from one.
 type idAt struct{ base, id string }
 
+// belonging is an ID or a text of a user.
+type belonging struct {
+	user  string // the key of the credentials
+	what  string // "an id" or "a text"
+	value string
+	base  string // of an ID: the address of the agent server
+	order int    // in which the user's ids, or the user's texts, were noted
+}
+
 // belongings has the objects and texts that a user has created or sent.
 type belongings struct {
-	ids       map[idAt]bool     // of threads, and of runs if longEnough, because others may be the same in each thread
-	idOrder   []idAt            // in the order in which they were noted
-	texts     map[string]string // texts that the user sent, if longEnough, and how JSON writes them
-	textOrder []string          // in the order in which they were sent
-	sent      strings.Builder   // all request bodies: a user may see what the user has sent
+	ids   map[idAt]bool   // of threads, and of runs if longEnough, because others may be the same in each thread
+	texts map[string]bool // that the user sent, if longEnough
+	sent  strings.Builder // all request bodies: a user may see what the user has sent
 }
 
 // isShownBy reports whether the failure of a scenario is a leak by the same operation.
@@ -72,7 +82,7 @@ var anyIndex = regexp.MustCompile(`/\d+`)
 // belongingsOf returns the belongings of the user with the key.
 func (r *isolation) belongingsOf(key string) *belongings {
 	if r.users[key] == nil {
-		r.users[key] = &belongings{ids: map[idAt]bool{}, texts: map[string]string{}}
+		r.users[key] = &belongings{ids: map[idAt]bool{}, texts: map[string]bool{}}
 	}
 	return r.users[key]
 }
@@ -89,39 +99,37 @@ func (r *isolation) note(s *seen) {
 	}
 	switch {
 	case s.Op.ID == "create-thread", !s.ofInterface() && s.Method == "POST": // such as a copy of a thread
-		b.noteID(s, "thread_id")
-		b.noteID(s, "run_id")
+		r.noteID(s, b, "thread_id")
+		r.noteID(s, b, "run_id")
 	case s.Op.ID == "create-run":
-		b.noteID(s, "run_id")
+		r.noteID(s, b, "run_id")
 		for _, m := range s.request.Get("input.messages").Array() {
-			b.noteText(m.Get("content").Str)
+			if text := m.Get("content").Str; len(text) >= longEnough && !b.texts[text] {
+				b.texts[text] = true
+				r.texts.addAsJSON(text, &belonging{user: s.Caller.Name, what: "a text", value: text, order: len(b.texts)})
+			}
 		}
 	}
 }
 
 // noteID notes the ID in a field of a response, unless it is empty, or short and not that of a thread.
-func (b *belongings) noteID(s *seen, field string) {
+func (r *isolation) noteID(s *seen, b *belongings, field string) {
 	value := s.response.Get(field)
 	if value.Type != gjson.String && value.Type != gjson.Number {
 		return
 	}
 	at := idAt{s.Base, value.String()}
 	isUsable := len(at.id) >= longEnough || at.id != "" && field == "thread_id"
-	if isUsable && !b.ids[at] {
-		b.ids[at] = true
-		b.idOrder = append(b.idOrder, at)
-	}
-}
-
-// noteText notes a text that the user sent.
-func (b *belongings) noteText(text string) {
-	if len(text) < longEnough {
+	if !isUsable || b.ids[at] {
 		return
 	}
-	if b.texts[text] == "" {
-		b.textOrder = append(b.textOrder, text)
+	b.ids[at] = true
+	noted := &belonging{user: s.Caller.Name, what: "an id", value: at.id, base: at.base, order: len(b.ids)}
+	if len(at.id) < longEnough {
+		r.threads[at.id] = append(r.threads[at.id], noted)
+	} else {
+		r.texts.add(at.id, noted)
 	}
-	b.texts[text] = asJSON(text)
 }
 
 // asJSON returns a text as JSON writes it, without the quotes.
@@ -139,32 +147,37 @@ func (r *isolation) check(t *tally, s *seen) {
 	}
 	r.checkPersons(t, s)
 	own := r.users[s.Caller.Name]
-	if own == nil {
-		own = &belongings{}
+	t.judged += len(r.users)
+	if own != nil {
+		t.judged--
 	}
-	threads := valuesAt(s.response, func(key string) bool { return key == "thread_id" })
-	for _, key := range slices.Sorted(maps.Keys(r.users)) {
-		if key == s.Caller.Name {
+	for _, of := range r.shownIn(s) {
+		isOwn := of.what == "an id" && (of.base != s.Base || own != nil && own.ids[idAt{of.base, of.value}])
+		if of.user == s.Caller.Name || isOwn {
 			continue
 		}
-		other := r.users[key]
-		t.judged++
-		for _, at := range other.idOrder {
-			isShown := slices.Contains(threads, at.id) && !requestContains(s, at.id)
-			if len(at.id) >= longEnough {
-				isShown = strings.Contains(s.Response, at.id) && !r.hasSent(s, at.id)
-			}
-			if isShown && at.base == s.Base && !own.ids[at] {
-				r.leaked(t, s, "an id", key, at.id)
-			}
+		hasSent := r.hasSent(s, of.value)
+		if len(of.value) < longEnough {
+			hasSent = requestContains(s, of.value)
 		}
-		for _, text := range other.textOrder {
-			isShown := strings.Contains(s.Response, text) || strings.Contains(s.Response, other.texts[text])
-			if isShown && !r.hasSent(s, text) {
-				r.leaked(t, s, "a text", key, text)
-			}
+		if !hasSent {
+			r.leaked(t, s, of.what, of.user, of.value)
 		}
 	}
+}
+
+// shownIn returns the belongings that a response shows: of each user first the IDs, then the texts.
+func (r *isolation) shownIn(s *seen) []*belonging {
+	shown := r.texts.in(s.Response)
+	if len(r.threads) > 0 {
+		for _, id := range valuesAt(s.response, func(key string) bool { return key == "thread_id" }) {
+			shown = append(shown, r.threads[id]...)
+		}
+	}
+	slices.SortFunc(shown, func(a, b *belonging) int {
+		return cmp.Or(strings.Compare(a.user, b.user), strings.Compare(b.what, a.what), a.order-b.order)
+	})
+	return slices.Compact(shown)
 }
 
 // hasSent reports whether the caller has sent a text, in this request or in any other.
@@ -210,6 +223,23 @@ type person struct {
 	team        string // "" if it is unknown
 }
 
+// secret is a spelling of a credential: person.credentials[at].
+type secret struct {
+	key string // of the person
+	at  int
+}
+
+// newIsolation returns the rule for the users of the configuration.
+func newIsolation(t *target.Target) *isolation {
+	r := &isolation{users: map[string]*belongings{}, known: personsOf(t), threads: map[string][]*belonging{}, leaks: map[int]string{}}
+	for _, p := range r.known {
+		for at, spelling := range p.credentials {
+			r.secrets.add(spelling, secret{p.key, at})
+		}
+	}
+	return r
+}
+
 // personsOf returns the users of the configuration, without studio users.
 func personsOf(t *target.Target) []person {
 	secrets, common := t.Config.Secrets(), t.Config.Common()
@@ -251,7 +281,10 @@ func (r *isolation) checkPersons(t *tally, s *seen) {
 			own = p
 		}
 	}
+	secrets := r.secrets.in(s.Response)
+	slices.SortFunc(secrets, func(a, b secret) int { return a.at - b.at })
 	var identities []string // that were judged: two users may have the same
+	shown := valuesAt(s.response, showsIdentity)
 	for _, p := range r.known {
 		if p.key == s.Caller.Name {
 			continue
@@ -259,10 +292,13 @@ func (r *isolation) checkPersons(t *tally, s *seen) {
 		if len(p.credentials) > 0 {
 			t.judged++
 		}
-		for _, secret := range p.credentials {
-			isOwn := requestContains(s, secret) || strings.Contains(own.header, secret)
-			if strings.Contains(s.Response, secret) && !isOwn {
-				r.leaked(t, s, credentialsOf, p.key, secret)
+		for _, found := range secrets {
+			if found.key != p.key {
+				continue
+			}
+			value := p.credentials[found.at]
+			if !requestContains(s, value) && !strings.Contains(own.header, value) {
+				r.leaked(t, s, credentialsOf, p.key, value)
 				break
 			}
 		}
@@ -270,12 +306,12 @@ func (r *isolation) checkPersons(t *tally, s *seen) {
 			r.checkTeam(t, s, p, own)
 			continue
 		}
-		if p.identity == "" || slices.Contains(identities, p.identity) || r.hasSent(s, p.identity) {
+		if p.identity == "" || slices.Contains(identities, p.identity) {
 			continue
 		}
 		identities = append(identities, p.identity)
 		isShown := len(p.identity) >= longEnough && strings.Contains(s.Response, p.identity)
-		if isShown || slices.Contains(valuesAt(s.response, showsIdentity), p.identity) {
+		if (isShown || slices.Contains(shown, p.identity)) && !r.hasSent(s, p.identity) {
 			r.leaked(t, s, "the identity", p.key, p.identity)
 		}
 	}

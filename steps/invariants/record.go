@@ -71,12 +71,14 @@ const noEvidence = "no response in this test run could have shown a violation"
 
 // read passes the record to all invariants.
 func (r *Record) read() {
-	observations := r.target.Collector.Observations()
+	var all []*seen
+	for _, o := range r.target.Collector.Observations() {
+		all = append(all, &seen{Observation: o, request: valueOf(o.Request), response: valueOf(o.Response)})
+	}
 	for _, checks := range []bool{false, true} {
-		for _, o := range observations {
-			s := &seen{Observation: o, request: valueOf(o.Request), response: valueOf(o.Response)}
+		for _, s := range all {
 			for _, rule := range r.rules {
-				if rule.side == o.Side {
+				if rule.side == s.Side {
 					rule.read(s, checks)
 				}
 			}
@@ -205,7 +207,7 @@ func (t *tally) violated(s *seen, kind outcome.Kind, pointer, summary, expected,
 
 // seen is an exchange with its bodies as JSON values. A body that is not JSON, or that was cut, does not exist.
 type seen struct {
-	evidence.Observation
+	*evidence.Observation
 	request, response gjson.Result
 }
 

@@ -356,9 +356,8 @@ func (r *refused) hasSettled(s *seen) bool {
 	if slices.ContainsFunc(r.revisions.updates[deployment], isOpen) {
 		return false
 	}
-	for _, revision := range r.revisions.byID {
-		isOf := revision.by != nil && revision.by.deployment == deployment && revision.named.Before(s.Ended)
-		if isOf && (revision.settled.IsZero() || revision.settled.After(s.Sent)) {
+	for _, revision := range r.revisions.created[deployment] {
+		if revision.named.Before(s.Ended) && (revision.settled.IsZero() || revision.settled.After(s.Sent)) {
 			return false
 		}
 	}

@@ -130,10 +130,9 @@ func (r *revisions) creation(id string) (created *write, before string) {
 		return nil, ""
 	}
 	var last *write
-	for _, other := range r.byID {
+	for _, other := range r.created[created.deployment] {
 		u := other.by
-		isBefore := u != nil && u.deployment == created.deployment && !u.ended.After(created.sent)
-		if isBefore && (last == nil || u.ended.After(last.ended)) {
+		if !u.ended.After(created.sent) && (last == nil || u.ended.After(last.ended)) {
 			last = u
 		}
 	}

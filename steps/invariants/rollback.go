@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,26 +14,37 @@ import (
 // rollback judges that responses contain no ID and no text of a run that was rolled back (section 3), if the request was
 // sent after the new run had completed.
 type rollback struct {
-	posted map[idAt]*posted // runs
-	order  []*posted
-	found  sync.Once // finds the runs that were rolled back, when all runs are known
+	posted   map[idAt]*posted // runs
+	order    []*posted
+	byThread map[idAt][]*posted
+
+	found sync.Once            // finds the runs that were rolled back, when all runs are known
+	gone  map[string][]*posted // these runs by address, in the order in which they were gone
+	marks finder[mark]
+}
+
+func newRollback() *rollback {
+	return &rollback{posted: map[idAt]*posted{}, byThread: map[idAt][]*posted{}, gone: map[string][]*posted{}}
 }
 
 // posted is a run that was accepted.
 type posted struct {
-	id, text     string
-	base, thread string // address of its agent server, and its thread there
-	sent, ended  time.Time
-	hold         time.Duration // for which its graph stays in progress, at least
-	rollsBack    bool
-	completed    time.Time // when its join returned 2xx; zero if unknown
+	id, text    string
+	thread      idAt
+	order       int // in which the runs were accepted
+	sent, ended time.Time
+	hold        time.Duration // for which its graph stays in progress, at least
+	rollsBack   bool
+	completed   time.Time // when its join returned 2xx; zero if unknown
 
-	gone  time.Time // if the run was rolled back: when the new run had completed
-	marks []mark    // if the run was rolled back: what identifies it
+	gone time.Time // if the run was rolled back: when the new run had completed
 }
 
-// mark is a text that identifies a run.
-type mark struct{ what, value string }
+// mark is a text that identifies a run that was rolled back.
+type mark struct {
+	of          *posted
+	what, value string
+}
 
 // waits matches the words that hold a run of the conformance graph in progress.
 var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
@@ -48,11 +60,11 @@ func (r *rollback) note(s *seen) {
 		if id == "" || len(messages) == 0 {
 			return
 		}
-		p := &posted{id: id, text: messages[len(messages)-1].Get("content").Str, base: s.Base,
-			thread: s.In("thread_id"), sent: s.Sent, ended: s.Ended,
-			rollsBack: isRollback(s), hold: holdOf(s)}
+		p := &posted{id: id, text: messages[len(messages)-1].Get("content").Str, thread: idAt{s.Base, s.In("thread_id")},
+			order: len(r.order), sent: s.Sent, ended: s.Ended, rollsBack: isRollback(s), hold: holdOf(s)}
 		r.posted[idAt{s.Base, id}] = p
 		r.order = append(r.order, p)
+		r.byThread[p.thread] = append(r.byThread[p.thread], p)
 	case "join-run":
 		if p := r.posted[idAt{s.Base, s.In("run_id")}]; p != nil && p.completed.IsZero() {
 			p.completed = s.Ended
@@ -63,73 +75,78 @@ func (r *rollback) note(s *seen) {
 // find finds the runs that were certainly rolled back: they were accepted before the new run was sent, their hold was not
 // over when the new run was accepted, and no run without rollback may have interrupted them.
 func (r *rollback) find() {
+	ids := map[idAt]int{}
+	texts := finder[*posted]{} // of the runs that were rolled back
 	for _, p := range r.order {
-		for _, n := range r.order {
+		ids[idAt{p.thread.base, p.id}]++
+		for _, n := range r.byThread[p.thread] {
 			inProgress := p.ended.Before(n.sent) && n.ended.Before(p.sent.Add(p.hold))
-			if n.rollsBack && n != p && n.isBeside(p) && inProgress && !n.completed.IsZero() && !r.isOverlapped(p, n) {
+			if n.rollsBack && n != p && inProgress && !n.completed.IsZero() && !r.isOverlapped(p, n) {
 				p.gone = n.completed
-				p.marks = r.marksOf(p)
+				texts.add(p.text, p)
 				break
 			}
 		}
 	}
+	inOthers := map[*posted]bool{} // whose text is in that of another run
+	for _, other := range r.order {
+		for _, p := range texts.in(other.text) {
+			if p != other {
+				inOthers[p] = true
+			}
+		}
+	}
+	for _, p := range r.order {
+		if !p.gone.IsZero() {
+			r.mark(p, ids[idAt{p.thread.base, p.id}] == 1, !inOthers[p])
+		}
+	}
+	for _, gone := range r.gone {
+		slices.SortFunc(gone, func(a, b *posted) int { return a.gone.Compare(b.gone) })
+	}
 }
 
-// isBeside reports whether two runs are on the same thread.
-func (p *posted) isBeside(other *posted) bool {
-	return p.base == other.base && p.thread == other.thread
+// mark adds what identifies a run that was rolled back: its ID and its text, unless they are short or another run has them,
+// too. Servers may use IDs again, or number the runs of each thread.
+func (r *rollback) mark(p *posted, hasOwnID, hasOwnText bool) {
+	hasID, hasText := hasOwnID && len(p.id) >= longEnough, hasOwnText && len(p.text) >= longEnough
+	if hasID {
+		r.marks.addAsJSON(p.id, mark{p, "id", p.id})
+	}
+	if hasText {
+		r.marks.addAsJSON(p.text, mark{p, "text", p.text})
+	}
+	if hasID || hasText {
+		r.gone[p.thread.base] = append(r.gone[p.thread.base], p)
+	}
 }
 
 // isOverlapped reports whether the thread accepted a run without rollback between a run and the new one. The interface does
 // not define what happens to the run in progress then: it may have been interrupted, and not rolled back.
 func (r *rollback) isOverlapped(p, n *posted) bool {
-	return slices.ContainsFunc(r.order, func(m *posted) bool {
-		return m != p && m != n && !m.rollsBack && m.isBeside(p) && m.ended.After(p.sent) && m.sent.Before(n.ended)
+	return slices.ContainsFunc(r.byThread[p.thread], func(m *posted) bool {
+		return m != p && m != n && !m.rollsBack && m.ended.After(p.sent) && m.sent.Before(n.ended)
 	})
-}
-
-// marksOf returns what identifies a run: its ID and its text, unless they are short or another run has them, too. Servers
-// may use IDs again, or number the runs of each thread.
-func (r *rollback) marksOf(p *posted) []mark {
-	hasID, hasText := len(p.id) >= longEnough, len(p.text) >= longEnough
-	for _, other := range r.order {
-		if other == p {
-			continue
-		}
-		if other.id == p.id && other.base == p.base {
-			hasID = false
-		}
-		if strings.Contains(other.text, p.text) {
-			hasText = false
-		}
-	}
-	var marks []mark
-	if hasID {
-		marks = append(marks, mark{"id", p.id})
-	}
-	if hasText {
-		marks = append(marks, mark{"text", p.text})
-	}
-	return marks
 }
 
 // check judges responses of operations of the interface. A refusal may name what it refuses.
 func (r *rollback) check(t *tally, s *seen) {
 	r.found.Do(r.find)
-	if !s.ofInterface() || !s.ok() {
+	if !s.ofInterface() || !s.ok() || s.Op.ID == "get-state" && r.isInProgress(s) {
 		return
 	}
-	isDuringRun := s.Op.ID == "get-state" && r.isInProgress(s)
-	for _, p := range r.order {
-		if len(p.marks) == 0 || !s.Sent.After(p.gone) || p.base != s.Base || isDuringRun {
-			continue
-		}
-		t.judged++
-		for _, m := range p.marks {
-			if contains(s.Response, m.value) && !requestContains(s, m.value) {
-				t.violated(s, outcome.NotRemoved, "", s.Op.Request()+" shows the "+m.what+" of a run that was rolled back",
-					"nothing of a run that was rolled back", "its "+m.what+" "+m.value)
-			}
+	all := r.gone[s.Base]
+	before, _ := slices.BinarySearchFunc(all, s.Sent, func(p *posted, sent time.Time) int { return p.gone.Compare(sent) })
+	t.judged += before
+	if before == 0 {
+		return
+	}
+	shown := r.marks.in(s.Response)
+	slices.SortFunc(shown, func(a, b mark) int { return cmp.Or(a.of.order-b.of.order, strings.Compare(a.what, b.what)) })
+	for _, m := range slices.Compact(shown) {
+		if m.of.thread.base == s.Base && s.Sent.After(m.of.gone) && !requestContains(s, m.value) {
+			t.violated(s, outcome.NotRemoved, "", s.Op.Request()+" shows the "+m.what+" of a run that was rolled back",
+				"nothing of a run that was rolled back", "its "+m.what+" "+m.value)
 		}
 	}
 }
@@ -137,9 +154,8 @@ func (r *rollback) check(t *tally, s *seen) {
 // isInProgress reports whether a run of the thread may have been in progress when its state was read. Such a state is not
 // judged: a server may remove what was rolled back when the next run completes.
 func (r *rollback) isInProgress(s *seen) bool {
-	return slices.ContainsFunc(r.order, func(p *posted) bool {
-		isOfThread := p.base == s.Base && p.thread == s.In("thread_id")
+	return slices.ContainsFunc(r.byThread[idAt{s.Base, s.In("thread_id")}], func(p *posted) bool {
 		isOver := !p.completed.IsZero() && p.completed.Before(s.Sent) || !p.gone.IsZero() && p.gone.Before(s.Sent)
-		return isOfThread && p.sent.Before(s.Ended) && !isOver
+		return p.sent.Before(s.Ended) && !isOver
 	})
 }

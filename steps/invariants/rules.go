@@ -61,8 +61,8 @@ func (r *Record) newRules() map[string]*invariant {
 	follows := newFollow(sent)
 	handler := &refusals{c.Agent.RejectedStatus, c.Agent.RejectedDetail, map[string]bool{}}
 	listed := newLists(c.Patience)
-	rollbacks := &rollback{posted: map[idAt]*posted{}}
-	leaks := &isolation{users: map[string]*belongings{}, known: personsOf(r.target), leaks: map[int]string{}}
+	rollbacks := newRollback()
+	leaks := newIsolation(r.target)
 	rules := map[string]*invariant{
 		`each response of the control plane has the id of its request`: {
 			side: plane, check: sameIDs, coveredBy: "CP-GET-1 CP-REV-1 CP-CREATE-* CP-UPDATE-* CP-POLL-*"},

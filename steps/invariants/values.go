@@ -26,10 +26,11 @@ var (
 
 // revisions has the values that requests of the test run set for revisions, and the values that reads showed.
 type revisions struct {
-	byID     map[string]*revision // by key
-	updates  map[string][]*write  // by deployment
-	deployed map[string]bool      // fields and values of revisions that were DEPLOYED: "repo_ref main"
-	patience time.Duration        // for which a read may show the state before a write
+	byID     map[string]*revision   // by key
+	created  map[string][]*revision // those whose creation is known, by deployment
+	updates  map[string][]*write    // by deployment
+	deployed map[string]bool        // fields and values of revisions that were DEPLOYED: "repo_ref main"
+	patience time.Duration          // for which a read may show the state before a write
 }
 
 // revision has the observations of a revision. Times are zero if unknown.
@@ -74,6 +75,7 @@ func (v read) String() string {
 func newRevisions(patience time.Duration) *revisions {
 	return &revisions{
 		byID:     map[string]*revision{},
+		created:  map[string][]*revision{},
 		updates:  map[string][]*write{},
 		deployed: map[string]bool{},
 		patience: patience,
@@ -126,6 +128,7 @@ func (r *revisions) noteCreation(s *seen, u *write) {
 	created := r.revision(u.revision)
 	if created.by == nil {
 		created.by = u
+		r.created[u.deployment] = append(r.created[u.deployment], created)
 	}
 }
 

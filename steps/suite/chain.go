@@ -23,7 +23,7 @@ const maxChain = 300
 // its fixtures up to the one that shows the violation, and earlier updates by other scenarios of the deployments that
 // they share. All are the exchanges of the test run. If a rule about all exchanges found the violation, the chain is that
 // of the scenario that made the exchange.
-func (r *run) chain(s *features.Scenario, v outcome.Violation, all []evidence.Observation) []reports.Link {
+func (r *run) chain(s *features.Scenario, v outcome.Violation, all []*evidence.Observation) []reports.Link {
 	shows := cmp.Or(v.Compared.Shown, v.Exchange)
 	owner := s.Key() + " " + s.Name
 	senders := r.senders(owner)
@@ -50,7 +50,7 @@ func (r *run) chain(s *features.Scenario, v outcome.Violation, all []evidence.Ob
 }
 
 // upTo returns the exchanges up to the last one with one of the IDs.
-func upTo(sent []evidence.Observation, ids ...int) []evidence.Observation {
+func upTo(sent []*evidence.Observation, ids ...int) []*evidence.Observation {
 	for last := len(sent) - 1; last >= 0; last-- {
 		if slices.Contains(ids, sent[last].ID) {
 			return sent[:last+1]
@@ -61,23 +61,24 @@ func upTo(sent []evidence.Observation, ids ...int) []evidence.Observation {
 
 // withUpdates adds the updates by others of the deployments of a chain, each as set-up, because a deployment that
 // scenarios lease in turn has the state in which the previous one left it.
-func withUpdates(sent []evidence.Observation, senders []string, all []evidence.Observation) []evidence.Observation {
+func withUpdates(sent []*evidence.Observation, senders []string, all []*evidence.Observation) []*evidence.Observation {
 	if len(sent) == 0 {
 		return sent
 	}
 	chain := slices.Clone(sent)
 	last := sent[len(sent)-1].Sent
 	for _, u := range all {
-		isAtDeployment := func(x evidence.Observation) bool {
+		isAtDeployment := func(x *evidence.Observation) bool {
 			return strings.HasPrefix(x.Base+x.Path+"/", u.Base+u.Path+"/")
 		}
 		isEarlierUpdate := u.Op.ID == "update-deployment" && u.Status/100 == 2 && u.Sent.Before(last)
 		if isEarlierUpdate && !slices.Contains(senders, u.Scenario) && slices.ContainsFunc(sent, isAtDeployment) {
-			u.Part = reports.SetUp
-			chain = append(chain, u)
+			setUp := *u
+			setUp.Part = reports.SetUp
+			chain = append(chain, &setUp)
 		}
 	}
-	slices.SortStableFunc(chain, func(a, b evidence.Observation) int { return a.Sent.Compare(b.Sent) })
+	slices.SortStableFunc(chain, func(a, b *evidence.Observation) int { return a.Sent.Compare(b.Sent) })
 	return chain
 }
 
@@ -92,8 +93,8 @@ func (r *run) senders(owner string) []string {
 
 // withoutRepeats removes reads between the first and the last of a row of identical reads, such as polls of one revision.
 // It keeps the exchanges that the violation names.
-func withoutRepeats(sent []evidence.Observation, v outcome.Violation) []evidence.Observation {
-	rows := map[string][]evidence.Observation{} // by sender
+func withoutRepeats(sent []*evidence.Observation, v outcome.Violation) []*evidence.Observation {
+	rows := map[string][]*evidence.Observation{} // by sender
 	repeated := map[int]bool{}
 	for _, x := range sent {
 		row := append(rows[x.Scenario], x)
@@ -102,7 +103,7 @@ func withoutRepeats(sent []evidence.Observation, v outcome.Violation) []evidence
 		}
 		rows[x.Scenario] = row
 	}
-	var kept []evidence.Observation
+	var kept []*evidence.Observation
 	for _, x := range sent {
 		isNamed := slices.Contains([]int{v.Exchange, v.Compared.Shown, v.Compared.With}, x.ID)
 		if isNamed || !repeated[x.ID] {
@@ -112,7 +113,7 @@ func withoutRepeats(sent []evidence.Observation, v outcome.Violation) []evidence
 	return kept
 }
 
-func isSameRead(a, b evidence.Observation) bool {
+func isSameRead(a, b *evidence.Observation) bool {
 	return a.Method == http.MethodGet && a.Method == b.Method && a.Caller == b.Caller && a.Status == b.Status &&
 		a.Base+a.Path+"?"+a.Query == b.Base+b.Path+"?"+b.Query
 }
@@ -121,7 +122,7 @@ func isSameRead(a, b evidence.Observation) bool {
 // is. A fixture is related if one of its exchanges is about a deployment, thread or run of the owner or of the exchanges
 // that show the violation, or if their responses contain such an ID. A fixture with a refused creation is related, too,
 // because it may have created something.
-func aboutTheSame(sent []evidence.Observation, owner string, shows ...int) []evidence.Observation {
+func aboutTheSame(sent []*evidence.Observation, owner string, shows ...int) []*evidence.Observation {
 	about := map[string]bool{}              // IDs
 	related := map[string]bool{owner: true} // senders
 	shown := ""                             // the responses that show the violation
@@ -148,7 +149,7 @@ func aboutTheSame(sent []evidence.Observation, owner string, shows ...int) []evi
 			}
 		}
 	}
-	var kept []evidence.Observation
+	var kept []*evidence.Observation
 	for _, x := range sent {
 		if related[x.Scenario] {
 			kept = append(kept, x)
@@ -163,7 +164,7 @@ func segmentsOf(address string) []string {
 }
 
 // idsOf returns the IDs in the path of an exchange, and those of what it created. Empty IDs are not among them.
-func idsOf(o evidence.Observation) []string {
+func idsOf(o *evidence.Observation) []string {
 	var all []string
 	add := func(id string) {
 		if id != "" {

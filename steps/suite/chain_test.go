@@ -39,14 +39,14 @@ func TestAboutTheSame(t *testing.T) {
 			if c.remains {
 				want = []int{1, 9}
 			}
-			remaining := aboutTheSame([]evidence.Observation{fixture, shows}, "a scenario", 9)
+			remaining := aboutTheSame([]*evidence.Observation{fixture, shows}, "a scenario", 9)
 			assert.Equal(t, want, evidence.IDs(remaining))
 		})
 	}
 }
 
 // observed returns an exchange of a scenario or fixture.
-func observed(by string, o evidence.Observation) evidence.Observation {
+func observed(by string, o evidence.Observation) *evidence.Observation {
 	o.Scenario = by
-	return o
+	return &o
 }

@@ -262,7 +262,7 @@ func (r *run) inconclusiveIfRepeated(owner, sentence string, failed *outcome.Out
 func (r *run) repeatedWrite(owner string) *evidence.Observation {
 	for _, x := range r.target.Collector.SentBy(r.senders(owner)...) {
 		if x.RepeatedWrite && x.Status != 0 {
-			return &x
+			return x
 		}
 	}
 	return nil

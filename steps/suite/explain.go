@@ -106,7 +106,7 @@ func (r *run) repeated(s *features.Scenario, kind outcome.Kind, id int) int {
 	if !isLeakKind(s.Requirement, kind) || shown.Method != http.MethodGet || shown.Status/100 != 2 || !shown.Whole || len(shown.Response) <= len("{}") {
 		return 0
 	}
-	address := func(o evidence.Observation) string { return o.Base + o.Path + "?" + o.Query }
+	address := func(o *evidence.Observation) string { return o.Base + o.Path + "?" + o.Query }
 	for _, o := range r.target.Collector.Observations() {
 		isOther := o.Caller.Name != shown.Caller.Name && !o.Ended.After(shown.Sent)
 		if isOther && o.Method == shown.Method && o.Status == shown.Status && address(o) == address(shown) && o.Response == shown.Response {

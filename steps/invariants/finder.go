@@ -1,0 +1,54 @@
+package invariants
+
+import "strings"
+
+// finder finds many texts in a body in one pass: at each place of the body it looks up the last bytes of the texts, because
+// IDs that were made at the same time often begin with the same ones.
+type finder[T any] struct {
+	long  map[string][]sought[T] // by their last longEnough bytes
+	short []sought[T]
+}
+
+// sought is a text, and what its presence means.
+type sought[T any] struct {
+	text string
+	of   T
+}
+
+func (f *finder[T]) add(text string, of T) {
+	one := sought[T]{text, of}
+	if len(text) < longEnough {
+		f.short = append(f.short, one)
+		return
+	}
+	if f.long == nil {
+		f.long = map[string][]sought[T]{}
+	}
+	end := text[len(text)-longEnough:]
+	f.long[end] = append(f.long[end], one)
+}
+
+// addAsJSON adds a text as it is, and as JSON writes it.
+func (f *finder[T]) addAsJSON(text string, of T) {
+	f.add(text, of)
+	if escaped := asJSON(text); escaped != text {
+		f.add(escaped, of)
+	}
+}
+
+// in returns what the texts in the body mean, as often as they are there.
+func (f *finder[T]) in(body string) (found []T) {
+	for end := longEnough; end <= len(body) && len(f.long) > 0; end++ {
+		for _, s := range f.long[body[end-longEnough:end]] {
+			if strings.HasSuffix(body[:end], s.text) {
+				found = append(found, s.of)
+			}
+		}
+	}
+	for _, s := range f.short {
+		if strings.Contains(body, s.text) {
+			found = append(found, s.of)
+		}
+	}
+	return found
+}
