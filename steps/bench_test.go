@@ -111,7 +111,7 @@ func record(b *testing.B, cfg *config.Config, res *reports.Result, times int) {
 		}
 	}
 	var judged judgements
-	invariants.NewRecord(t, func() []invariants.Other { return nil }).Define(common.NewDefinitions(&judged))
+	invariants.NewRecord(t, func() []invariants.Other { return nil }).Define(common.NewDefinitions(&judged, &common.Patterns{}))
 	for _, judge := range judged {
 		_ = judge() // some lack evidence
 	}

@@ -2,6 +2,7 @@ package common
 
 import (
 	"regexp"
+	"slices"
 	"sync"
 )
 
@@ -14,28 +15,41 @@ type Definer interface {
 
 // Definitions registers the step definitions of one scenario. A pattern must match the whole sentence.
 type Definitions struct {
-	to Definer
+	to        Definer
+	patterns  *Patterns
+	sentences []string
 }
 
-// NewDefinitions returns definitions that are registered with godog.
-func NewDefinitions(to Definer) *Definitions { return &Definitions{to} }
+// Patterns has the patterns of the definitions as expressions (*regexp.Regexp), because each scenario of a test run
+// registers its definitions anew.
+type Patterns struct{ compiled sync.Map }
+
+// NewDefinitions returns definitions that are registered with godog if their patterns match one of the sentences. Without
+// sentences all are registered.
+func NewDefinitions(to Definer, patterns *Patterns, sentences ...string) *Definitions {
+	return &Definitions{to, patterns, sentences}
+}
 
 // Given registers the definition of a precondition.
-func (d *Definitions) Given(pattern string, function any) { d.to.Given(compile(pattern), function) }
+func (d *Definitions) Given(pattern string, function any) { d.define(d.to.Given, pattern, function) }
 
 // When registers the definition of an act.
-func (d *Definitions) When(pattern string, function any) { d.to.When(compile(pattern), function) }
+func (d *Definitions) When(pattern string, function any) { d.define(d.to.When, pattern, function) }
 
 // Then registers the definition of a check.
-func (d *Definitions) Then(pattern string, function any) { d.to.Then(compile(pattern), function) }
+func (d *Definitions) Then(pattern string, function any) { d.define(d.to.Then, pattern, function) }
 
-// compiled has the expressions (*regexp.Regexp) by pattern, because each scenario registers its definitions anew.
-var compiled sync.Map
+func (d *Definitions) define(register func(expression, function any), pattern string, function any) {
+	expression := d.patterns.expression(pattern)
+	if len(d.sentences) == 0 || slices.ContainsFunc(d.sentences, expression.MatchString) {
+		register(expression, function)
+	}
+}
 
-func compile(pattern string) *regexp.Regexp {
-	known, has := compiled.Load(pattern)
+func (p *Patterns) expression(pattern string) *regexp.Regexp {
+	known, has := p.compiled.Load(pattern)
 	if !has {
-		known, _ = compiled.LoadOrStore(pattern, regexp.MustCompile("^(?:"+pattern+")$"))
+		known, _ = p.compiled.LoadOrStore(pattern, regexp.MustCompile("^(?:"+pattern+")$"))
 	}
 	return known.(*regexp.Regexp)
 }

@@ -2,8 +2,8 @@
 // every scenario ([Scene]), and the sentences about all responses of a test run ([DefineAllResponses]). Start with
 // [Scene].
 //
-// Definitions are registered for each scenario anew, and only those that its feature file needs: all of them would cost
-// a tenth more time and 30 MB of memory.
+// Definitions are registered for each scenario anew, and only those that match its sentences: all of them would cost a
+// tenth more time and 100 MB of garbage.
 package common
 
 import (

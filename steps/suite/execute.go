@@ -35,14 +35,29 @@ type verdict struct {
 	again *verdict      // the verdict of the second judgement, or nil if there was none
 }
 
-// shuffle returns the position in which each scenario starts, counted from 0, by its key.
-func shuffle(scenarios []*features.Scenario, seed int64) map[string]int {
-	random := rand.New(rand.NewPCG(uint64(seed), 0))
-	positions := map[string]int{}
-	for position, i := range random.Perm(len(scenarios)) {
-		positions[scenarios[i].Key()] = position
+// chosen is a scenario that godog executes.
+type chosen struct {
+	*features.Scenario
+	position int // in which it starts, counted from 0
+	place    int // in the features, counted from 1
+}
+
+// nameOf identifies a scenario as godog knows it.
+type nameOf struct{ uri, name string }
+
+// choose returns the scenarios with random positions.
+func (r *run) choose(scenarios []*features.Scenario) map[nameOf]chosen {
+	places := map[*features.Scenario]int{}
+	for i, s := range r.Catalogue.Scenarios() {
+		places[s] = i + 1
 	}
-	return positions
+	all := map[nameOf]chosen{}
+	random := rand.New(rand.NewPCG(uint64(r.Seed), 0))
+	for position, i := range random.Perm(len(scenarios)) {
+		s := scenarios[i]
+		all[nameOf{s.URI, s.Name}] = chosen{s, position, places[s]}
+	}
+	return all
 }
 
 // execute runs the scenarios with godog. They start shortly after one another, in an order that depends on the seed.
@@ -51,11 +66,11 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	if len(scenarios) == 0 {
 		return nil
 	}
-	positions := shuffle(scenarios, r.Seed)
+	all := r.choose(scenarios)
 	suite := godog.TestSuite{
 		Name: "agentconform",
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			e := &execution{run: r, chosen: scenarios, positions: positions, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
+			e := &execution{run: r, chosen: all, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
 			sc.Before(e.before)
 			sc.StepContext().Before(func(ctx context.Context, step *godog.Step) (context.Context, error) {
 				if step.Type == messages.PickleStepType_ACTION {
@@ -117,8 +132,7 @@ func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
 // execution is one scenario that godog executes.
 type execution struct {
 	run         *run
-	chosen      []*features.Scenario
-	positions   map[string]int // in which scenarios start
+	chosen      map[nameOf]chosen
 	definitions common.Definer
 	scene       *common.Scene
 
@@ -128,28 +142,31 @@ type execution struct {
 
 // before identifies the scenario. A scenario that is not selected ends here and is not in the result.
 func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
-	at := slices.IndexFunc(e.chosen, func(s *features.Scenario) bool { return s.URI == sc.Uri && s.Name == sc.Name })
-	if at < 0 {
+	one, isChosen := e.chosen[nameOf{sc.Uri, sc.Name}]
+	if !isChosen {
 		return ctx, godog.ErrSkip
 	}
-	r, s := e.run, e.chosen[at]
+	r, s := e.run, one.Scenario
 	e.scene.Scenario = s
-	client.Stagger(e.positions[s.Key()])
+	client.Stagger(one.position)
 	name := s.Key() + " " + s.Name
 	if r.repeats {
 		name += " (judged again)"
 	} else {
 		r.target.Progress(target.Event{Kind: target.Started, Name: s.Name, Text: s.Requirement.ID})
 	}
-	place := slices.Index(r.Catalogue.Scenarios(), s) + 1
-	ctx = client.ForScenario(evidence.WithScenario(ctx, name, place))
+	ctx = client.ForScenario(evidence.WithScenario(ctx, name, one.place))
 	if o := r.preclude(ctx, s); o != nil {
 		e.step = -1
 		e.end(o)
 		return ctx, godog.ErrSkip
 	}
 	ctx = r.forecast.Allowance(s).Within(ctx)
-	r.define(s.URI, common.NewDefinitions(e.definitions), e.scene)
+	var sentences []string
+	for _, step := range s.Steps {
+		sentences = append(sentences, step.Text)
+	}
+	r.define(s.URI, common.NewDefinitions(e.definitions, &r.patterns, sentences...), e.scene)
 	return ctx, nil
 }
 

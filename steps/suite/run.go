@@ -41,6 +41,7 @@ import (
 	"github.com/agentconform/agentconform/spec/requirements"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -97,6 +98,7 @@ type run struct {
 	situations *situations.Situations
 	forecast   *Forecast
 	invariants *invariants.Record
+	patterns   common.Patterns
 	start      time.Time
 
 	binding  func(*features.Requirement) bool // whether it counts as MUST by Options.FailOn, or by a claim

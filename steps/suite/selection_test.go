@@ -130,7 +130,7 @@ func TestEverySentenceHasOneDefinition(t *testing.T) {
 	for _, s := range catalogue.Scenarios() {
 		if byFeature[s.URI] == nil {
 			byFeature[s.URI] = defined{}
-			r.define(s.URI, common.NewDefinitions(byFeature[s.URI]), &common.Scene{})
+			r.define(s.URI, common.NewDefinitions(byFeature[s.URI], &r.patterns), &common.Scene{})
 		}
 		kind := ""
 		for _, step := range s.Steps {
