@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/spec/spelling"
@@ -37,7 +38,11 @@ an outline), and the faults of the reference that break it. Serve a fault (agent
 					return fmt.Errorf("no requirement has the ID %q; %sagentconform list shows all", id,
 						spelling.DidYouMean(catalogue.Nearest(id)))
 				}
-				all = append(all, explain(r))
+				near, err := faults.Near(r.ID)
+				if err != nil {
+					return err
+				}
+				all = append(all, explain(r, near))
 			}
 			if format == "json" {
 				return writeJSON(c.OutOrStdout(), map[string][]explanation{"requirements": all})
@@ -76,13 +81,14 @@ type explainFault struct {
 	Fails string `json:"fails"`
 }
 
-func explain(r *features.Requirement) explanation {
+// explain describes a requirement with those of the faults that break it.
+func explain(r *features.Requirement, known []*deviate.Row) explanation {
 	c := features.CapabilityOf(r.ID)
 	e := explanation{Requirement: r, Capability: c.Name, Core: c.Core, Faults: []explainFault{}}
 	for _, number := range r.Sections {
 		e.Interface = append(e.Interface, explainSection{number, spec.SectionTitle(number)})
 	}
-	for _, f := range faults.All() {
+	for _, f := range known {
 		_, breaksAlso := f.Also[r.ID]
 		if breaksAlso || f.Fails == r.ID {
 			e.Faults = append(e.Faults, explainFault{f.Name, f.Breaks, f.Fails})

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/situations"
@@ -62,8 +63,9 @@ agentconform prove --examples writes such files.`,
 					Requirements []explanation        `json:"requirements"`
 					Excluded     []features.Exclusion `json:"excluded"`
 				}{Excluded: features.Excluded()}
+				known := faults.All()
 				for _, r := range catalogue.Requirements {
-					document.Requirements = append(document.Requirements, explain(r))
+					document.Requirements = append(document.Requirements, explain(r, known))
 				}
 				return writeJSON(w, document)
 			case "markdown":

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/html"
 )
@@ -18,8 +19,9 @@ func listHTML(w io.Writer, c *features.Catalogue, files []string) error {
 	for _, e := range features.Excluded() {
 		page.Excluded = append(page.Excluded, [3]string{e.Subject, e.Section, e.Reason})
 	}
+	known := faults.All()
 	for _, q := range c.Requirements {
-		page.Rules = append(page.Rules, ruleOf(c, explain(q)))
+		page.Rules = append(page.Rules, ruleOf(c, explain(q, known)))
 	}
 	var others []*reports.Result
 	for _, file := range files {

@@ -106,6 +106,17 @@ func (row *Row) Read() error {
 
 // Load reads the rows of a file. Errors name the file and the line.
 func Load(name string, text []byte) ([]*Row, error) {
+	rows, err := Describe(name, text)
+	for _, row := range rows {
+		if err := row.Read(); err != nil {
+			return nil, fmt.Errorf("%s: %w", row.Where, err)
+		}
+	}
+	return rows, err
+}
+
+// Describe reads the rows of a file like [Load], but not their changes.
+func Describe(name string, text []byte) ([]*Row, error) {
 	var nodes []yaml.Node
 	if err := yaml.Unmarshal(text, &nodes); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -134,7 +145,7 @@ func load(node *yaml.Node) (*Row, error) {
 	if len(row.When) > 0 {
 		row.Changes = []Change{row.Change}
 	}
-	return row, row.Read()
+	return row, nil
 }
 
 // check returns an error if keys are missing or cannot be combined.

@@ -50,8 +50,17 @@ type EquivalentMutant struct {
 type Layer func(*reference.Options)
 
 // All returns all faults, sorted by requirement and name.
-func All() (all []*deviate.Row) {
-	for _, row := range catalogue() {
+func All() []*deviate.Row { return faultsOf(catalogue()) }
+
+// Near returns the faults of the files that name a requirement, sorted like those of [All]. They only describe what they
+// change: this takes a tenth of the time.
+func Near(id string) ([]*deviate.Row, error) {
+	some, err := read(id, deviate.Describe)
+	return faultsOf(some), err
+}
+
+func faultsOf(rows []*deviate.Row) (all []*deviate.Row) {
+	for _, row := range rows {
 		if row.Equivalent == "" {
 			all = append(all, row)
 		}

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"bytes"
 	"context"
 	"embed"
 	"fmt"
@@ -21,24 +22,36 @@ import (
 var files embed.FS
 
 // rows reads and checks the rows of all files.
-var rows = sync.OnceValues(func() (all []*deviate.Row, err error) {
+var rows = sync.OnceValues(func() ([]*deviate.Row, error) {
+	all, err := read("", deviate.Load)
+	if err != nil {
+		return nil, err
+	}
+	return all, check(all)
+})
+
+// read returns the rows of the files that contain a text.
+func read(text string, load func(name string, content []byte) ([]*deviate.Row, error)) (all []*deviate.Row, err error) {
 	names, err := fs.Glob(files, "rows/*.yaml")
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		text, err := files.ReadFile(name)
+		content, err := files.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		some, err := deviate.Load(name, text)
+		if !bytes.Contains(content, []byte(text)) {
+			continue
+		}
+		some, err := load(name, content)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, some...)
 	}
-	return all, check(all)
-})
+	return all, nil
+}
 
 // check returns an error if two rows have the same name, or if a row names an unknown requirement.
 func check(all []*deviate.Row) error {
