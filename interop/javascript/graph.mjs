@@ -34,8 +34,13 @@ async function answer(state, config) {
 
 // The text of the last human message, and its words.
 function asked(state) {
-  const text = state.messages.findLast((message) => message.getType() === "human")?.text ?? "";
+  const text = textOf(state.messages.findLast((message) => message.getType() === "human")?.content ?? "");
   return { text, words: text.split(/\s+/).filter(Boolean) };
+}
+
+// The text of a message: its content is a string, or a list of parts of which some have a text.
+function textOf(content) {
+  return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
 }
 
 function milliseconds(words, prefix) {

@@ -15,9 +15,19 @@ auth = Auth()
 USERS = json.loads(os.environ.get("CONFORMANCE_USERS", "[]"))
 
 
+def header(headers, name):
+    """The value of a header, or "". Some servers have names and values as bytes, and names in any case."""
+    return next((as_text(value) for key, value in headers.items() if as_text(key).lower() == name), "")
+
+
+def as_text(value):
+    return value.decode("latin-1") if isinstance(value, bytes) else value
+
+
 @auth.authenticate
-async def authenticate(authorization: str | None):
-    scheme, _, token = (authorization or "").partition(" ")
+async def authenticate(headers: dict):
+    """The user of a token. All servers pass the headers: by name, or as the only argument."""
+    scheme, _, token = header(headers, "authorization").partition(" ")
     for user in USERS:
         if scheme.lower() == "bearer" and hmac.compare_digest(token.encode(), user["token"].encode()):
             if user.get("blocked"):
@@ -53,6 +63,11 @@ async def owned(ctx: Auth.types.AuthContext, value: dict):
 
 @auth.on.threads.create
 async def create(ctx: Auth.types.AuthContext, value: dict):
-    """A new thread stores its owner. The server reads the metadata from this dict: change it, do not replace it."""
-    value.setdefault("metadata", {}).update(own(ctx.user))
+    """A new thread stores its owner. The server reads the metadata from this dict: change it, do not replace it.
+
+    Without metadata in the request, some servers pass None.
+    """
+    if value.get("metadata") is None:
+        value["metadata"] = {}
+    value["metadata"].update(own(ctx.user))
     return own(ctx.user)

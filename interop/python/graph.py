@@ -42,8 +42,15 @@ async def answer(state: MessagesState, config: RunnableConfig):
 
 def asked(state):
     """The text of the last human message, and its words."""
-    text = next((m.text for m in reversed(state["messages"]) if m.type == "human"), "")
-    return str(text), words_of(text)
+    text = text_of(next((m.content for m in reversed(state["messages"]) if m.type == "human"), ""))
+    return text, words_of(text)
+
+
+def text_of(content):
+    """The text of a message: its content is a string, or a list of strings and of parts with a text."""
+    if isinstance(content, str):
+        return content
+    return "".join(part if isinstance(part, str) else part.get("text") or "" for part in content)
 
 
 def words_of(text):
