@@ -113,8 +113,9 @@ func (s *Server) threadOfOther(ctx context.Context, other target.Caller) (*Threa
 			}
 			refused = g.Response
 		}
-		const why = "the credentials of %s are refused, correct its token: %s"
-		return nil, outcome.Blocked(why, other.Key, outcome.Seen(refused)).By(reports.ByKey, other.Key)
+		const why = "the credentials of %s are refused, correct %s: %s"
+		_, credential := s.target.Config.CredentialOf(slices.Index(s.target.UserKeys(), other.Key))
+		return nil, outcome.Blocked(why, other.Key, credential, outcome.Seen(refused)).By(reports.ByKey, other.Key)
 	})
 }
 

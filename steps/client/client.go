@@ -50,6 +50,7 @@ type Client struct {
 	ReadOnly  bool                           // writes are not sent
 	MayWrite  func(r exchange.Request) error // called before each write; an error prevents it. nil allows all
 
+	route *Route
 	large chan struct{} // semaphore with one slot, for large bodies
 	gates sync.Map      // *gate by host
 
@@ -60,6 +61,7 @@ type Client struct {
 func New(concurrency int, route Route) *Client {
 	return &Client{
 		Names:     route.Names,
+		route:     &route,
 		Transport: route.transports(concurrency),
 		Observe:   func(context.Context, exchange.Request, time.Time, *exchange.Response, string) int { return 0 },
 		Throttled: func(time.Duration, bool) {},
@@ -283,11 +285,11 @@ func (c *Client) newRequest(ctx context.Context, r exchange.Request) (*http.Requ
 // request once on a new connection and marks it as repeated, because the server may have carried out both. net/http itself
 // repeats GET requests, and requests of which it wrote nothing.
 func (c *Client) send(ctx context.Context, r exchange.Request) (*received, error) {
-	seen := &progress{}
+	seen := &progress{route: c.route}
 	a, err := c.sendOnce(ctx, r, seen)
 	if none, is := errors.AsType[*exchange.NoResponse](err); is && seen.closedIdle(none) {
 		r.Repeated = true
-		a, err = c.sendOnce(onNewConnection(ctx), r, &progress{})
+		a, err = c.sendOnce(onNewConnection(ctx), r, &progress{route: c.route})
 		c.Close() // other idle connections may be closed as well
 	}
 	return a, err

@@ -36,24 +36,23 @@ func (p *progress) noResponse(r exchange.Request, err error) *exchange.NoRespons
 		n.Cause, n.Closed = err.Error(), true
 	case errors.As(err, &proxy):
 		n.Cause, n.Stage = proxy.Error(), exchange.StageProxy
-		n.Remedy = "correct the address, let the proxy connect to it, or set resolve to go past the proxy"
-		if proxy.Status == http.StatusProxyAuthRequired {
-			n.Remedy = "write user name and password into the URL of proxy"
-		}
+		n.Remedy = p.route.remedyOfProxy(r.Base, proxy.Status)
 	case failed && (op.Op == "proxyconnect" || op.Op == "socks connect"):
 		n.Cause = "cannot connect to the proxy: " + dialCause(op.Err)
 		n.Stage = exchange.StageProxy
 		n.Remedy = "start the proxy, or correct proxy (without that key: HTTP_PROXY and HTTPS_PROXY)"
 	case failed && op.Op == "dial":
 		n.Cause, n.Stage = dialCause(op.Err), exchange.StageTCP
+		n.Remedy = p.route.remedyOfTCP(r.Base)
 		if _, is := errors.AsType[*net.DNSError](err); is {
 			n.Stage = exchange.StageDNS
+			n.Remedy = p.route.remedyOfDNS(r.Base)
 		}
 	case errors.Is(err, errTimeout), errors.As(err, &timeout) && timeout.Timeout():
 		n.Cause, n.Timeout = "no response within "+r.Timeout.String(), true
 	case n.Stage == exchange.StageTLS, failed && op.Op == "remote error", errors.As(err, new(*clientRefused)) && !began:
 		n.Cause, n.Stage = err.Error(), exchange.StageTLS
-		n.Remedy = remedyOfTLS(err)
+		n.Remedy = p.route.remedyOfTLS(r.Base, err)
 		if record, is := errors.AsType[tls.RecordHeaderError](err); is && string(record.RecordHeader[:]) == "HTTP/" {
 			n.Cause = http.ErrSchemeMismatch.Error()
 		}
@@ -81,25 +80,6 @@ func dialCause(err error) string {
 	return err.Error()
 }
 
-// remedyOfTLS returns what to do about a failed TLS connection. It never suggests to turn verification off, because the
-// requests carry credentials.
-func remedyOfTLS(err error) string {
-	var name x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	switch {
-	case errors.As(err, &name):
-		return "use a host name of the certificate (" + namesOf(name.Certificate) + "), or set tls.server_name"
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "renew the certificate, or correct the clock"
-	case errors.As(err, new(*tls.CertificateVerificationError)):
-		return "set tls.ca to the file of the authority's certificate, or have the server send the intermediate certificates"
-	case errors.As(err, new(tls.RecordHeaderError)):
-		return "the server does not speak TLS: use an http:// address"
-	}
-	return "set tls.cert and tls.key if the server wants a client certificate, " +
-		"else have it speak TLS 1.2 or newer for this host"
-}
-
 // namesOf returns the host names and IP addresses of a certificate, at most five.
 func namesOf(c *x509.Certificate) string {
 	all := slices.Clone(c.DNSNames)
@@ -121,6 +101,7 @@ func Certificate(c *x509.Certificate) string {
 
 // progress records how far a request got.
 type progress struct {
+	route *Route
 	began atomic.Bool // the first byte of the response has arrived
 	idle  atomic.Bool // the connection was idle before
 	stage atomic.Pointer[exchange.Stage]

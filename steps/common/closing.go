@@ -135,7 +135,7 @@ func (w *allResponses) findOperation(operation string) error {
 
 // showsContract reports whether the contract restricts the body of a response: that of a success, and those of the refusals
 // that section 4 defines for List Revisions.
-func showsContract(o evidence.Observation) bool {
+func showsContract(o *evidence.Observation) bool {
 	isDefined := o.Status == http.StatusNotFound || o.Status == http.StatusUnprocessableEntity
 	return o.Status/100 == 2 || o.Op.ID == "list-revisions" && isDefined
 }

@@ -33,11 +33,12 @@ type Config struct {
 	SeparateCredentials bool        `yaml:"separate_credentials"` // no credential is valid at both halves
 
 	// How the target is reached.
-	Headers Headers           `yaml:"headers"`
-	TLS     TLS               `yaml:"tls"`
-	Proxy   string            `yaml:"proxy"`   // a URL; its user info is a secret
-	Resolve map[string]string `yaml:"resolve"` // IP address by host
-	Socket  Sockets           `yaml:"socket"`
+	Headers     Headers           `yaml:"headers"`
+	HeaderHosts []string          `yaml:"header_hosts"` // get headers.agent_server too: "host", "host:port", "*.domain"
+	TLS         TLS               `yaml:"tls"`
+	Proxy       string            `yaml:"proxy"`   // a URL; its user info is a secret
+	Resolve     map[string]string `yaml:"resolve"` // IP address by host
+	Socket      Sockets           `yaml:"socket"`
 
 	Vocabulary map[string]string `yaml:"vocabulary"` // the target's words, by neutral word
 
@@ -65,6 +66,10 @@ type Config struct {
 	// From lists the file, if any, and then the environment variables that the configuration was read from.
 	From []string `yaml:"-"`
 
+	// Places has the place of each key that a source sets ("agentconform.yaml:12", "environment AGENTCONFORM_TARGET"), and
+	// of the groups around it. It is nil for a configuration that is made in code.
+	Places map[string]string `yaml:"-"`
+
 	// SecretFiles has the files of credentials by key ("users.0.token"). Reread reads them again.
 	SecretFiles map[string]string `yaml:"-"`
 }
@@ -77,7 +82,7 @@ type Credentials struct {
 }
 
 // Headers are headers that a gateway in front of the target requires. They are sent with every request to the addresses
-// that the configuration names. The values are secrets.
+// that the configuration names, and to its header_hosts. The values are secrets.
 type Headers struct {
 	ControlPlane map[string]string `yaml:"control_plane"`
 	AgentServer  map[string]string `yaml:"agent_server"`
@@ -254,15 +259,17 @@ func (c *Config) JudgedUsers() []User {
 	return c.Users[:n]
 }
 
-// CredentialOf returns the key of the credential of a user, and its name in a remedy: the variable of the token, or the
-// key of the headers.
+// CredentialOf returns the key of the credential of a user, and its name in a remedy (see Named).
 func (c *Config) CredentialOf(user int) (key, name string) {
 	key = fmt.Sprintf("users.%d.token", user)
 	if len(c.Users[user].Headers) == 0 {
-		return key, Variable(key)
+		return key, c.Named(key)
 	}
 	key = fmt.Sprintf("users.%d.headers", user)
-	return key, key
+	if len(c.Places) == 0 {
+		return key, key
+	}
+	return key, c.Named(key)
 }
 
 // Source returns the source of the deployments that the test run creates, as named in the interface.

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -21,6 +22,33 @@ import (
 func (c *Config) Names(address string) bool {
 	origin := Origin(address)
 	return origin != "" && slices.Contains([]string{Origin(c.Target), Origin(c.AgentTarget)}, origin)
+}
+
+// TakesHeaders reports whether the headers for a gateway are sent to an address: the configuration names it, or its host
+// is one of header_hosts.
+func (c *Config) TakesHeaders(address string) bool {
+	return c.Names(address) || slices.ContainsFunc(c.HeaderHosts, func(listed string) bool { return isAt(address, listed) })
+}
+
+// isAt reports whether an address has a host of header_hosts: "host" with any port, "host:port", or "*.domain" for the
+// hosts with one more label.
+func isAt(address, listed string) bool {
+	at := reports.HostPort(address)
+	host, port, err := net.SplitHostPort(at)
+	if err != nil {
+		return false
+	}
+	wanted, ofPort, err := net.SplitHostPort(strings.ToLower(listed))
+	if err != nil { // without a port
+		wanted = strings.Trim(strings.ToLower(listed), "[]")
+		ofPort = port
+	}
+	domain, isWildcard := strings.CutPrefix(wanted, "*.")
+	if isWildcard {
+		_, host, _ = strings.Cut(host, ".")
+		wanted = domain
+	}
+	return host == wanted && port == ofPort
 }
 
 // Origin returns the origin of an address, or "" if it has none.

@@ -20,6 +20,26 @@ var inVariable = strings.NewReplacer("-", "_", ".", "_", " ", "_")
 // Variable returns the name of the environment variable of a key.
 func Variable(key string) string { return EnvPrefix + strings.ToUpper(inVariable.Replace(key)) }
 
+// Named returns a key with the place at which its value can be corrected: its variable if that holds the value or if no
+// place is known, and otherwise the key with the file of the value, or the line or variable that has it.
+func (c *Config) Named(key string) string {
+	variable := Variable(key)
+	place := placeIn(c.Places, key)
+	named, isVariable := strings.CutPrefix(place, fromEnvironment)
+	switch {
+	case len(c.Places) == 0 || named == variable:
+		return variable
+	case isVariable:
+		return key + " in " + named
+	case c.SecretFiles[key] != "":
+		return key + " in " + c.SecretFiles[key] + " (" + place + ")"
+	}
+	return key + " (" + place + ")"
+}
+
+// fromEnvironment begins the places of keys that a variable sets.
+const fromEnvironment = "environment "
+
 // variables returns the key for each variable that may be set: the variables of all keys, of each item of a list and of
 // the item after the last, and of each entry of a mapping.
 func (c *Config) variables() map[string]string {
@@ -48,7 +68,7 @@ func (l *loader) environment(environ []string) {
 		if !strings.HasPrefix(name, EnvPrefix) {
 			continue
 		}
-		l.source = "environment " + name
+		l.source = fromEnvironment + name
 		l.config.From = append(l.config.From, name)
 		known := l.config.variables()
 		key, isKnown := known[name]

@@ -69,6 +69,7 @@ func Load(s Sources) (*Config, error) {
 	if len(l.found) > 0 {
 		return nil, joined(l.found)
 	}
+	c.Places = l.from
 	return &c, nil
 }
 
@@ -231,9 +232,12 @@ func joined(mistakes []*Error) error {
 }
 
 // placeOf returns the place of a key, or that of the group in which it is missing.
-func (l *loader) placeOf(key string) string {
+func (l *loader) placeOf(key string) string { return placeIn(l.from, key) }
+
+// placeIn returns the place of a key, or that of the innermost group around it that has one.
+func placeIn(places map[string]string, key string) string {
 	for {
-		at, known := l.from[key]
+		at, known := places[key]
 		if known {
 			return at
 		}

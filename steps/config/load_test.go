@@ -218,6 +218,8 @@ func TestMistakesInTheConnection(t *testing.T) {
 		"headers: {control_plane: {'X Gateway': value}}":         {"headers.control_plane.X Gateway", ""},
 		"headers: {control_plane: {X-Gateway: {path: x}}}":       {"headers.control_plane.X-Gateway", "{file: path}"},
 		"headers: {X-Gateway: value}":                            {"headers.X-Gateway", "control_plane, agent_server"},
+		"header_hosts: [https://agents.example]":                 {"header_hosts", "without https://"},
+		"header_hosts: ['*.example']":                            {"header_hosts", "*.agents.example"},
 		"tls: {ca: none.pem}":                                    {"tls.ca", ""},
 		"tls: {ca: text.pem}":                                    {"tls.ca", ""},
 		"tls: {key: key.pem}":                                    {"tls.key", ""},

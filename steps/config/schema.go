@@ -68,6 +68,8 @@ func valuesSchema(known keyInfo, t reflect.Type) map[string]any {
 		return map[string]any{"items": map[string]any{"enum": enum}}
 	case len(enum) > 0:
 		return map[string]any{"enum": append(enum, nil)}
+	case known.Pattern != nil && t.Kind() == reflect.Slice:
+		return map[string]any{"items": map[string]any{"pattern": known.Pattern.String()}}
 	case known.Pattern != nil:
 		return map[string]any{"type": orNull("string"), "pattern": known.Pattern.String()}
 	case known.Between != nil:

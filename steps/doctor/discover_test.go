@@ -111,6 +111,21 @@ func TestDiscoverAnAgentServer(t *testing.T) {
 	}
 }
 
+// TestDiscoverAnAgentServerWithoutAList drafts the search endpoint for a server whose GET /threads returns an object.
+func TestDiscoverAnAgentServerWithoutAList(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		body := `{"threads":[],"total":0}`
+		if r.Method == http.MethodPost {
+			body = "[]"
+		}
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(server.Close)
+	text, _, _ := discovered(t, func(c *config.Config, _ string) { c.AgentTarget = server.URL })
+	assert.Regexp(t, `# Learned: POST /threads/search: a list of threads.\s+listing: search\s`, text)
+}
+
 // TestADraftIsAConfiguration loads a draft, unchanged and with all suggestions accepted.
 func TestADraftIsAConfiguration(t *testing.T) {
 	for name, change := range map[string]func(c *config.Config, base string){

@@ -44,6 +44,10 @@ func (x *examiner) examineTarget(ctx context.Context) {
 		x.add(Noted, "agent server", fmt.Sprintf("its URL is not known yet: a test run reads it from %s of a deployment; "+
 			"without it AS-* and E2E-* are not judged", c.AgentURLFrom),
 			"correct agent_url_from if the URL is in another field, or set agent_target")
+		if len(c.Headers.AgentServer) > 0 && len(c.HeaderHosts) == 0 {
+			x.add(Noted, "header_hosts", "headers.agent_server are sent to the host and port of target only",
+				"set header_hosts to the host of the agent server if that is another one")
+		}
 	}
 }
 
@@ -97,11 +101,11 @@ func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 		switch {
 		case !x.isRefused(p):
 		case p.who == target.AnotherTenant:
-			x.add(Noted, "other_tenant", fmt.Sprintf("status %d; CP-AUTH-6 may fail", p.response.Status),
+			x.add(Noted, "other_tenant", x.seen(p.response)+"; CP-AUTH-6 may fail",
 				"check "+x.target.Sent("other_tenant", c.OtherTenant))
 		default:
-			x.add(Noted, key, fmt.Sprintf("sent without the other credentials: status %d; CP-AUTH-4 will fail", p.response.Status),
-				"check "+config.Variable(key))
+			x.add(Noted, key, "sent without the other credentials: "+x.seen(p.response)+"; CP-AUTH-4 will fail",
+				"check "+c.Named(key))
 		}
 	}
 }
@@ -186,16 +190,21 @@ func (x *examiner) listProbe(who target.Caller, search bool) *probe {
 }
 
 // orSearch requests the threads with the search endpoint if agent.listing is not set and GET /threads is not served, as
-// a test run does. It returns the probes of GET /threads if search is not served either.
+// a test run does. For a draft, which names the endpoint, it also does so if GET /threads returns something else than a
+// list. It returns the probes of GET /threads if search does not serve either.
 func (x *examiner) orSearch(ctx context.Context, listed []*probe) []*probe {
 	first := listed[0]
-	if x.target.Config.Agent.Listing != "" || first.response == nil || !target.NotServed(first.response) {
+	if x.target.Config.Agent.Listing != "" || first.response == nil {
+		return listed
+	}
+	isOther := x.drafts && first.response.OK() && !isList(first.response)
+	if !isOther && !target.NotServed(first.response) {
 		return listed
 	}
 	searched := x.listProbes(true)
 	x.sendAll(ctx, searched...)
 	a := searched[0].response
-	if a == nil || target.NotServed(a) || a.Status >= http.StatusInternalServerError {
+	if a == nil || target.NotServed(a) || a.Status >= http.StatusInternalServerError || isOther && !isList(a) {
 		return listed
 	}
 	x.target.ListsBySearch()
@@ -361,7 +370,10 @@ func (x *examiner) tryGraph(ctx context.Context) {
 		o, isOutcome := errors.AsType[*outcome.Outcome](err)
 		switch {
 		case !isOutcome || !o.IsBy(reports.ByGraph): // the cause is not the graph, so the other words would fail as well
-			x.add(Problem, subject, found, "")
+			if w == agent.Echo { // no run works
+				word = subject
+			}
+			x.add(Problem, word, found, "")
 			return
 		case w == agent.Echo:
 			x.add(Problem, word, found, "correct the graph: all requirements about runs need this word")

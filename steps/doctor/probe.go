@@ -6,14 +6,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
@@ -77,11 +75,13 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 	switch {
 	case hasNone && none.Busy != 0:
 		return check(Problem, rateLimit, "status %d, asks to wait", none.Busy)
+	case (exchange.IsClosed(p.err) || a != nil && a.Status == http.StatusBadRequest) && x.target.SpeaksTLS(ctx, base):
+		return check(Problem, "set "+key+" to https"+base[len("http"):], "the server expects https")
 	case a == nil:
 		found, remedy := x.describeMissing(p, key)
 		return check(Problem, remedy, "%s", found)
 	case a.Status == http.StatusProxyAuthRequired && proxy != nil:
-		return check(Problem, "write user name and password into the URL of proxy", "status 407 by the proxy %s", proxy)
+		return check(Problem, x.target.Client.Names.Route.ProxyPassword(base), "status 407 by the proxy %s", proxy)
 	case a.Status >= 500:
 		remedy := "check the target's log; if a gateway or a proxy responds, start the server behind it, or correct " + key
 		return check(state, remedy, "status %d", a.Status)
@@ -89,13 +89,11 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 		to := x.target.Redact.Text(a.Header.Get("Location"))
 		remedy := "if that is the target, set " + key + " to its base URL"
 		return check(Problem, remedy, "status %d, redirect to %.200q", a.Status, to)
-	case a.Status == http.StatusBadRequest && strings.HasPrefix(base, "http:") && bytes.Contains(a.Body, []byte("HTTPS")):
-		return check(Problem, "set "+key+" to an https:// URL", "status 400: the server expects https")
 	case x.isRefused(p):
 		if x.isRefused(nobody) {
-			refusal += "; if a gateway in front of it requires a header with every request, set " + headersKey(p.request.Side)
+			refusal += "; if a gateway in front of it requires a header with every request, " + x.headersRemedy(p.request.Side)
 		}
-		return check(Problem, refusal, "status %d with the configured credentials", a.Status)
+		return check(Problem, refusal, "refuses the configured credentials: %s", x.seen(a))
 	case !a.IsJSON():
 		elsewhere := ""
 		if state == Problem {
@@ -122,12 +120,16 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 	return Check{State: Fine}
 }
 
-// headersKey returns the key of the headers for a gateway in front of a side.
-func headersKey(side spec.Side) string {
+// headersRemedy returns the remedy for a gateway in front of a side that misses a header.
+func (x *examiner) headersRemedy(side spec.Side) string {
+	key := "headers.control_plane"
 	if side == spec.AgentServer {
-		return "headers.agent_server"
+		key = "headers.agent_server"
 	}
-	return "headers.control_plane"
+	if x.target.Config.Has(key) {
+		return "correct " + x.target.Config.Named(key)
+	}
+	return "set " + key
 }
 
 const rateLimit = "wait, or lift the target's rate limit for the tests"
@@ -152,13 +154,6 @@ func (x *examiner) describeMissing(p *probe, key string) (found, remedy string) 
 	case !hasNone:
 		return p.err.Error(), rateLimit
 	}
-	at := reports.HostPort(p.request.Base)
-	host, _, _ := net.SplitHostPort(at)
-	socket := ""
-	via := x.target.Config.Connection()
-	if via != nil {
-		socket = via.Sockets[at]
-	}
 	found = x.target.Redact.Excerpt(none.Cause)
 	remedy = "start the target, or correct " + key
 	if none.Stage != exchange.StageHTTP {
@@ -167,11 +162,6 @@ func (x *examiner) describeMissing(p *probe, key string) (found, remedy string) 
 	switch {
 	case none.Remedy != "":
 		remedy = none.Remedy
-	case socket != "" && none.Stage == exchange.StageTCP:
-		remedy = "start the target, or correct socket (it is " + socket + ")"
-	case none.Stage == exchange.StageDNS:
-		remedy = "correct the host name in " + key + "; if only a proxy knows it, set proxy; " +
-			"if no DNS server does, set resolve with the IP address of " + host
 	case none.Timeout:
 		remedy = "check firewalls and proxies, or raise timeouts.request"
 	}
@@ -230,6 +220,9 @@ func (x *examiner) examineConnection(key string, probes []*probe) {
 		if x.target.Config.TLS.Insecure {
 			found += ", not verified: tls.insecure is true"
 			state, remedy = Noted, "set tls.ca, and remove tls.insecure"
+			if x.target.Config.TLS.CA != "" {
+				remedy = "remove tls.insecure"
+			}
 		}
 		x.add(state, "TLS of "+key, x.target.Redact.Excerpt(found), remedy)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -41,6 +42,9 @@ func (r *run) servedElsewhereThan(ctx context.Context, request exchange.Request,
 	configured := request.Base
 	request.Wrong = true
 	a, err := r.target.Client.Do(ctx, request)
+	if expects := r.expectsTLS(ctx, request, a, err); expects != nil {
+		return expects
+	}
 	if err != nil || !target.NotServed(a) {
 		return nil //nolint:nilerr // the scenarios judge a server that does not respond
 	}
@@ -53,6 +57,20 @@ func (r *run) servedElsewhereThan(ctx context.Context, request exchange.Request,
 		}
 	}
 	return nil
+}
+
+// expectsTLS returns an error if the response to a request without TLS is one of a server that expects https, and the
+// server at that address speaks TLS.
+func (r *run) expectsTLS(ctx context.Context, request exchange.Request, a *exchange.Response, err error) error {
+	isOdd := err == nil && a.Status == http.StatusBadRequest || exchange.IsClosed(err)
+	if !isOdd || !r.target.SpeaksTLS(ctx, request.Base) {
+		return nil
+	}
+	key := "target"
+	if request.Side == spec.AgentServer {
+		key = "agent_target"
+	}
+	return fmt.Errorf("%s expects https: set %s to https%s", request.Base, key, request.Base[len("http"):])
 }
 
 // refusesBody reports whether a status shows that a route refuses a request without credentials or its body.

@@ -11,12 +11,14 @@ import (
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
 // blockRejected blocks the scenarios of each half that refused every request with the configured credentials, at the
-// end of a test run: the cause is the configuration, not the target. It returns these halves, and the reason.
+// end of a test run: the cause is the configuration, not the target. It does the same for a user whom the agent server
+// refused while it accepted others. It returns the halves, and the reason.
 func (r *run) blockRejected() (sides []string, why string) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
 		blocked := r.rejectedBy(side)
@@ -32,6 +34,9 @@ func (r *run) blockRejected() (sides []string, why string) {
 			}
 		}
 	}
+	if len(sides) == 0 {
+		why = r.blockRefusedUser()
+	}
 	return sides, why
 }
 
@@ -42,8 +47,32 @@ func (r *run) rejectedBy(side spec.Side) *outcome.Outcome {
 	if status == 0 {
 		return nil
 	}
-	keys, why := rejection(r.target, side, status)
+	keys, why := rejection(r.target, side, status, usersSeen(r.target))
 	return outcome.Blocked("%s", why).By(reports.ByKey, keys...)
+}
+
+// blockRefusedUser blocks the scenarios that follow from the refusal of one user, and returns the reason, or "" if no user
+// was refused. Without the first user nothing else can be judged.
+func (r *run) blockRefusedUser() (why string) {
+	user, status := refusedUser(r.target)
+	if status == 0 {
+		return ""
+	}
+	keys, why := rejection(r.target, spec.AgentServer, status, []int{user})
+	name := fmt.Sprintf("users.%d", user)
+	for _, s := range r.selected {
+		v := r.verdicts[s.Key()]
+		couldNotTell := user == 0 && (v.Verdict == reports.Blocked || v.Verdict == reports.Inconclusive)
+		isOther := func(v outcome.Violation) bool {
+			o := r.target.Collector.Observation(v.Exchange)
+			return !o.Trusted || o.Caller.Name != name
+		}
+		failed := v.Verdict == reports.Failed && !s.Is(features.TagLast) && !slices.ContainsFunc(v.Violations, isOther)
+		if needsSide(r.target, s, spec.AgentServer) && (couldNotTell || failed) {
+			v.Outcome = outcome.Blocked("%s", why).By(reports.ByKey, keys...)
+		}
+	}
+	return why
 }
 
 // requestUnknownThread requests an unknown thread from an agent server that has refused every request with the
@@ -55,9 +84,10 @@ func (r *run) requestUnknownThread(ctx context.Context) {
 	}
 	ctx = evidence.WithScenario(ctx, "fixture: the credentials of the users", 0)
 	s, err := r.agents.AgentServer(ctx)
-	if err == nil {
-		_, _ = s.State(ctx, s.Owner(), &agent.Thread{ID: target.UnknownID()}) // the record has the response
+	if err != nil {
+		return
 	}
+	_, _ = s.State(ctx, s.Owner(), &agent.Thread{ID: target.UnknownID()}) // the record has the response
 }
 
 // refusedAll returns the most frequent status with which a half has refused every request with the configured
@@ -76,25 +106,32 @@ func refusedAll(t *target.Target, side spec.Side) (status int) {
 	return status
 }
 
-// refusedUser describes a user whose requests the agent server refused without exception, while it accepted others: the
-// credentials of this user may be wrong. It returns "" if there is no such user.
-func refusedUser(t *target.Target) string {
+// refusedUser returns the index of a user whose requests the agent server refused without exception, while it accepted
+// others, and the status: the credentials of this user may be wrong. The status is 0 if there is no such user.
+func refusedUser(t *target.Target) (user, status int) {
 	const many = 3
 	for i := range t.Config.JudgedUsers() {
-		name := fmt.Sprintf("users.%d", i)
-		sent := t.Collector.TrustedOf(spec.AgentServer, name)
-		status, n := 0, 0
+		n := 0
 		isRefused := true
-		for s, count := range sent {
+		for s, count := range t.Collector.TrustedOf(spec.AgentServer, fmt.Sprintf("users.%d", i)) {
 			isRefused = isRefused && t.Rejects(spec.AgentServer, s)
 			status, n = s, n+count
 		}
 		if isRefused && n >= many {
-			_, remedy := t.Config.CredentialOf(i)
-			return fmt.Sprintf("the agent server returned %d to every request of %s: check %s", status, name, remedy)
+			return i, status
 		}
 	}
-	return ""
+	return 0, 0
+}
+
+// usersSeen returns the indices of the users that have sent requests to the agent server.
+func usersSeen(t *target.Target) (all []int) {
+	for i := range t.Config.JudgedUsers() {
+		if len(t.Collector.TrustedOf(spec.AgentServer, fmt.Sprintf("users.%d", i))) > 0 {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // needsSide reports whether a scenario needs a half to accept its credentials. Scenarios about the agent server need
@@ -127,29 +164,48 @@ func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) boo
 	return false
 }
 
-// rejection returns the keys of the credentials that were sent to a half, and the reason why the half is blocked, with
-// the remedy.
-func rejection(t *target.Target, side spec.Side, status int) (keys []string, why string) {
-	const format = "%s refuses %s (status %d); set %s"
+// rejection returns the keys of the credentials that a half has refused, and the reason why it blocks, with the beginning
+// of a refusal and the remedy. The users are those whose credentials the agent server has refused.
+func rejection(t *target.Target, side spec.Side, status int, users []int) (keys []string, why string) {
+	const format = "%s refuses %s: %s; %s"
 	c := t.Config
+	seen := refusalSeen(t, side, status, users)
 	if side == spec.ControlPlane {
 		for _, each := range t.Given(target.Preferred(c.Credentials)) {
 			keys = append(keys, "credentials."+each.Key)
 		}
-		remedy := t.Sent("credentials", c.Credentials)
-		return keys, fmt.Sprintf(format, "the target", strings.Join(keys, " and "), status, remedy)
+		remedy := "correct " + t.Sent("credentials", c.Credentials)
+		return keys, fmt.Sprintf(format, "the target", strings.Join(keys, " and "), seen, remedy)
 	}
 	const agentServer = "the agent server"
 	if len(c.Users) == 0 {
-		return []string{"users"}, fmt.Sprintf(format, agentServer, "callers without credentials", status, "users")
+		return []string{"users"}, fmt.Sprintf(format, agentServer, "callers without credentials", seen, "set users")
 	}
 	var remedies []string
-	for i := range c.JudgedUsers() {
+	for _, i := range users {
 		key, remedy := c.CredentialOf(i)
 		keys = append(keys, key)
 		remedies = append(remedies, remedy)
 	}
-	return keys, fmt.Sprintf(format, agentServer, strings.Join(keys, " and "), status, strings.Join(remedies, " and "))
+	refused, remedy := strings.Join(keys, " and "), "correct "+strings.Join(remedies, " and ")
+	if lacking := t.HeadersRemedy(); lacking != "" { // the gateway has refused the requests, not the agent server
+		keys, remedy = []string{"header_hosts"}, lacking
+	}
+	return keys, fmt.Sprintf(format, agentServer, refused, seen, remedy)
+}
+
+// refusalSeen describes the first response with the status to credentials of the configuration. At the agent server these
+// are those of the users, if there are any.
+func refusalSeen(t *target.Target, side spec.Side, status int, users []int) string {
+	for _, o := range t.Collector.Observations() {
+		isOf := side == spec.ControlPlane || len(users) == 0 ||
+			slices.ContainsFunc(users, func(i int) bool { return o.Caller.Name == fmt.Sprintf("users.%d", i) })
+		if o.Trusted && o.Side == side && o.Status == status && isOf {
+			a := &exchange.Response{Status: status, Body: []byte(o.Response)}
+			return t.Redact.Excerpt(outcome.SeenShort(a))
+		}
+	}
+	return fmt.Sprintf("status %d", status)
 }
 
 // blockUnknownWords blocks, at the end of a test run, the scenarios that failed because of names in vocabulary that the

@@ -288,7 +288,7 @@ func (r *run) headline(res *reports.Result, rejected string) string {
 	case total == 0 && len(res.Exchanges) > 0:
 		return fmt.Sprintf("no response was HTTP: check the address %s, and whether it is http or https", address)
 	case total == 0:
-		return "every selected scenario was skipped, no request was sent"
+		return "every selected scenario was skipped, no request was sent" + skippedFor(res, "; ")
 	case rejected != "" && res.Verdict == reports.Incomplete:
 		return rejected
 	case key != "":
@@ -299,11 +299,27 @@ func (r *run) headline(res *reports.Result, rejected string) string {
 		return fmt.Sprintf("%d of %d responses are HTML pages: check that %s is the base URL, with its path prefix", html,
 			total, address)
 	}
-	same := cmp.Or(uniform(r.target, statuses), r.servedElsewhere(), refusedUser(r.target))
+	same := cmp.Or(skippedFor(res, ""), uniform(r.target, statuses), r.servedElsewhere(), rejected)
 	if same == "" && reports.Conclude(res.Requirements) == reports.Conformant {
 		return unseen
 	}
 	return same // if empty, the reports name the first failure, or the first requirement that could not be judged
+}
+
+// skippedFor returns the reason if all requirements were skipped, after the text before, and "" otherwise. That a half has
+// no address is the reason only if there is no other.
+func skippedFor(res *reports.Result, before string) string {
+	why, isHalf := "", false
+	for _, q := range res.Requirements {
+		if q.Verdict != reports.Skipped || q.Skip == nil {
+			return ""
+		}
+		if why == "" || isHalf {
+			why = before + q.Reason
+			isHalf = slices.Contains([]string{"target", "agent_target"}, q.Skip.Key)
+		}
+	}
+	return why
 }
 
 // uniform describes a target that returns the same status for every request, and the remedy.
@@ -323,8 +339,12 @@ func uniform(t *target.Target, statuses map[int]int) string {
 	case status >= 500:
 		return always
 	}
-	return always + fmt.Sprintf(": check that %s is the base URL, with its path prefix; agentconform doctor looks for it",
-		t.Address())
+	key := "target"
+	if t.Config.Target == "" {
+		key = "agent_target"
+	}
+	return always + fmt.Sprintf(": check that %s (%s) is the base URL, with its path prefix; agentconform doctor looks for it",
+		t.Address(), key)
 }
 
 // servedElsewhere describes a half whose address returned 404 for many requests and nothing else: a server of the

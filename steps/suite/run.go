@@ -272,11 +272,14 @@ func (r *run) reach(ctx context.Context) error {
 		return errors.New("no target is configured: set --target, --agent-target or both")
 	}
 	ctx = evidence.WithScenario(ctx, "fixture: the first request", 0)
-	_, err := r.target.Client.Do(ctx, request)
+	a, err := r.target.Client.Do(ctx, request)
 	var none *exchange.NoResponse
 	if errors.As(err, &none) && none.Timeout {
 		request.Path = plane.DeploymentPath(target.UnknownID()) // one operation may hang where others do not
-		_, err = r.target.Client.Do(ctx, request)
+		a, err = r.target.Client.Do(ctx, request)
+	}
+	if expects := r.expectsTLS(ctx, request, a, err); expects != nil {
+		return expects
 	}
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("%s had not responded when the test run was stopped", request.Base)

@@ -172,11 +172,11 @@ func Preferred(c config.Credentials) config.Credentials {
 	return c
 }
 
-// Sent lists the variables of the credentials that were sent, with their headers.
+// Sent lists the credentials that were sent, with the places of their values and their headers.
 func (t *Target) Sent(group string, c config.Credentials) string {
 	var all []string
 	for _, each := range t.Given(Preferred(c)) {
-		all = append(all, config.Variable(group+"."+each.Key)+", sent as "+each.header)
+		all = append(all, t.Config.Named(group+"."+each.Key)+", sent as "+each.header)
 	}
 	return strings.Join(all, ", and ")
 }

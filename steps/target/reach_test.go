@@ -37,6 +37,27 @@ func TestGatewayHeadersGoToConfiguredAddressesOnly(t *testing.T) {
 	}
 }
 
+// TestGatewayHeadersGoToListedHosts checks header_hosts: its hosts get the headers of the agent server, and no other host
+// that a control plane names does.
+func TestGatewayHeadersGoToListedHosts(t *testing.T) {
+	c := config.Default()
+	c.Target, c.Headers.AgentServer = "https://control.example", map[string]string{"X-Gateway": "of-agent"}
+	c.HeaderHosts = []string{"One.example", "two.example:8443", "*.many.example", "[::1]:8080", "10.0.0.1"}
+	require.NoError(t, c.Complete())
+	o, err := New(Options{Config: &c})
+	require.NoError(t, err)
+	for base, want := range map[string]bool{
+		"https://one.example/a": true, "https://one.example:444": true, "https://two.example:8443/a": true, "https://a.many.example": true,
+		"http://[::1]:8080": true, "http://10.0.0.1:9": true, "https://control.example/agents": true,
+		"https://two.example/a": false, "https://many.example": false, "https://a.b.many.example": false, "https://many.example.evil.example": false,
+		"https://one.example.evil.example": false, "https://a.one.example": false, "http://[::1]:8081": false, "https://one.example@evil.example": false,
+	} {
+		o.JudgeAgentAt(base)
+		assert.Equal(t, want, o.ToAgent(base, Caller{}, http.MethodGet, "/threads", nil).Header["X-Gateway"] != nil, base)
+		assert.Equal(t, want, o.HeadersRemedy() == "", base)
+	}
+}
+
 // TestGatewayHeadersAreReadAgain: a gateway that refuses an old value must not be taken for a target that refuses
 // missing credentials.
 func TestGatewayHeadersAreReadAgain(t *testing.T) {

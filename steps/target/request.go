@@ -3,10 +3,12 @@ package target
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
@@ -62,16 +65,27 @@ func environmentProxies() map[string]string {
 }
 
 // gateway returns the headers for a gateway in front of the target. They are sent only to addresses that the
-// configuration names.
+// configuration names, and those of the agent server also to the hosts of header_hosts.
 func (t *Target) gateway(r exchange.Request) http.Header {
-	if !t.Config.Names(r.Base) {
-		return nil
-	}
 	groups := t.present().Headers
-	if r.Side == spec.AgentServer {
+	switch {
+	case r.Side == spec.AgentServer && t.Config.TakesHeaders(r.Base):
 		return config.HeaderOf(groups.AgentServer)
+	case r.Side == spec.ControlPlane && t.Config.Names(r.Base):
+		return config.HeaderOf(groups.ControlPlane)
 	}
-	return config.HeaderOf(groups.ControlPlane)
+	return nil
+}
+
+// HeadersRemedy returns the remedy if headers.agent_server are configured and not sent to the agent server, because only
+// the control plane names it. Otherwise it returns "".
+func (t *Target) HeadersRemedy() string {
+	base := t.AgentAddress()
+	if base == "" || len(t.Config.Headers.AgentServer) == 0 || t.Config.TakesHeaders(base) {
+		return ""
+	}
+	return fmt.Sprintf("headers.agent_server are not sent there, because only the control plane names it: add %q to "+
+		"header_hosts if it is part of the target", t.Redact.Text(reports.HostPort(base)))
 }
 
 func gatewayNames(c *config.Config) (names []string) {
@@ -176,6 +190,27 @@ func (t *Target) await(ctx context.Context, r exchange.Request, end time.Time) e
 		_ = client.Sleep(ctx, min(pause, time.Until(end)))
 		pause = min(2*pause, longest)
 	}
+}
+
+// SpeaksTLS reports whether a server at an http:// address speaks TLS, as one does that expects https:// addresses. The
+// request has no credentials.
+func (t *Target) SpeaksTLS(ctx context.Context, base string) bool {
+	rest, isPlain := strings.CutPrefix(base, "http://")
+	if !isPlain || t.Config.Connection() != nil && len(t.Config.Connection().Sockets) > 0 {
+		return false
+	}
+	err := t.Client.Try(ctx, exchange.Request{Base: "https://" + rest, Method: http.MethodGet, Path: "/",
+		Header: http.Header{}, Timeout: t.Config.Timeouts.Request})
+	none, isNone := errors.AsType[*exchange.NoResponse](err)
+	switch {
+	case err == nil:
+		return true
+	case !isNone:
+		return false
+	}
+	_, isUnverified := errors.AsType[*tls.CertificateVerificationError](err)
+	alert, isOp := errors.AsType[*net.OpError](err)
+	return isUnverified || isOp && alert.Op == "remote error" || none.Stage == exchange.StageHTTP
 }
 
 // ToAgent returns a request to an agent server. The body is encoded as JSON, except a []byte, which is sent unchanged.
