@@ -2,10 +2,12 @@ package situations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/controlplane/judge"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -40,9 +42,19 @@ func (s *Situations) UseDeployment(ctx context.Context, event string) (map[strin
 		return s.examineDeployment(ctx, DeploymentEvents[at])
 	})
 	if isUndecided(err) || isPrevented(err) {
-		return nil, didNotHappen(err)
+		return nil, keepingCause(didNotHappen(err), err)
 	}
 	return found, outcome.AsPrecondition(err)
+}
+
+// keepingCause adds to a skip the requirement that a response violated and the violation: the rules about the record judge
+// updates that were served and created no revision.
+func keepingCause(skipped *outcome.Outcome, err error) error {
+	cause, is := errors.AsType[*outcome.Outcome](outcome.AsPrecondition(err))
+	if is && cause.IsBy(reports.ByRequirement) {
+		skipped.BlockedBy, skipped.Violations = cause.BlockedBy, cause.Violations
+	}
+	return skipped
 }
 
 // examineDeployment brings the event about and makes the checks once patience has passed.

@@ -210,9 +210,26 @@ func (d *Deployment) updateTo(ctx context.Context, tag string) error {
 	if path := plane.RevisionConfig(d.Target.Config.Create.Body)["graph_config_path"]; path != nil {
 		change["graph_config_path"] = path
 	}
+	if err := d.lease(ctx, forEvents); err != nil {
+		return err
+	}
+	if err := d.buildOnPush(ctx); err != nil {
+		return err
+	}
 	body := plane.SourceUpdate(change)
 	body["source_config"] = map[string]any{"build_on_push": false}
-	return d.update(ctx, forEvents, body)
+	if err := d.Plane.UpdateWith(ctx, d.Deployment, body); err != nil {
+		return err
+	}
+	return d.build(ctx)
+}
+
+// buildOnPush sets build_on_push true, so that the next update changes it together with the source. The target may refuse
+// that, for example if the ref is a tag.
+func (d *Deployment) buildOnPush(ctx context.Context) error {
+	body := map[string]any{"source_config": map[string]any{"build_on_push": true}}
+	_, err := d.Target.Client.Do(ctx, d.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(d.ID), body))
+	return err
 }
 
 // refuseUpdate sends an update whose source is not a string.

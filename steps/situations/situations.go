@@ -27,7 +27,7 @@ type Situations struct {
 }
 
 // didNotHappen skips a scenario whose event could not be brought about: the rules are judged without it.
-func didNotHappen(err error) error {
+func didNotHappen(err error) *outcome.Outcome {
 	return outcome.Inapplicable("situations", "the event could not be brought about: %v", err)
 }
 
