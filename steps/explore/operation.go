@@ -76,7 +76,7 @@ var (
 
 // options are the texts that may follow a verb. Value 1 is that of create.body, and value 2 that of alternatives.
 var options = map[string]*regexp.Regexp{
-	update:        listOf(`(?:repo_ref|graph_config_path|image_uri) (?:1|2|broken|null)|build_on_push false|nothing`),
+	update:        listOf(`(?:repo_ref|graph_config_path|image_uri) (?:1|2|broken|digest|null)|build_on_push false|nothing`),
 	listRevisions: listOf(`status [A-Z_,]{1,99}|limit \d{1,3}|offset \d{1,3}`),
 }
 

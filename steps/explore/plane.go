@@ -54,7 +54,7 @@ func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement st
 		"repo_ref 1": asked["repo_ref"], "repo_ref 2": other.RepoRef, "repo_ref broken": other.BrokenRef,
 		"graph_config_path 1": asked["graph_config_path"], "graph_config_path 2": other.GraphConfigPath,
 		"image_uri 1": asked["image_uri"], "image_uri 2": other.ImageURI, "image_uri broken": other.BrokenImageURI,
-		push: false,
+		push: false, "image_uri digest": byDigest(asked["image_uri"]),
 	}
 	maps.DeleteFunc(h.values, func(_ string, value any) bool { return value == nil || value == "" })
 	for _, name := range []string{"repo_ref null", "graph_config_path null", "image_uri null", "nothing"} {
@@ -65,6 +65,18 @@ func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement st
 		h.budget.Store(int64(c.MaxDeployments - len(t.Ledger.Left(evidence.Deployment))))
 	}
 	return &Explorer{features.ControlPlane, planeURI, h.begin}, nil
+}
+
+// byDigest returns an image as a reference by digest, or "" for none. No registry has the digest, so the build fails.
+func byDigest(image any) string {
+	uri, _ := image.(string)
+	if uri == "" {
+		return ""
+	}
+	at := strings.LastIndexByte(uri, '/') + 1 // a colon before it separates the port
+	name, _, _ := strings.Cut(uri[at:], ":")
+	name, _, _ = strings.Cut(name, "@")
+	return uri[:at] + name + "@sha256:" + strings.Repeat("0123456789abcdef", 4)
 }
 
 // change returns the body of an update, and the fields of the source that it sets to a value.

@@ -80,7 +80,7 @@ var refuses = map[int]string{nobody: "CP-AUTH-1", unknown: "CP-AUTH-2", otherTen
 func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
 	_, source := s.change(d.With)
 	switch {
-	case !d.response.OK() && !d.isConcurrent() && !strings.Contains(d.With, "broken"):
+	case !d.response.OK() && !d.isConcurrent() && !strings.Contains(d.With, "broken") && !strings.Contains(d.With, "digest"):
 		return nil, want(false, creates(source, "CP-UPDATE-13"), d.response, "2xx to the update")
 	case !d.response.OK() || len(source) == 0:
 		return []past{w}, nil

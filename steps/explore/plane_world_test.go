@@ -27,3 +27,15 @@ func TestOwnerOfWrongSource(t *testing.T) {
 		assert.Equal(t, c.want, c.w.ownerOf(c.at, field, c.got), name)
 	}
 }
+
+func TestByDigest(t *testing.T) {
+	const digest = "@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	for image, want := range map[any]string{
+		nil:                              "",
+		"app":                            "app" + digest,
+		"registry.test:5000/app:v1":      "registry.test:5000/app" + digest,
+		"registry.test/app@sha256:12345": "registry.test/app" + digest,
+	} {
+		assert.Equal(t, want, byDigest(image))
+	}
+}

@@ -197,7 +197,7 @@ func (h *controlPlane) otherFields(with string) [][]string {
 var (
 	repositoryFields = [][]string{{"repo_ref 1", "repo_ref 2", "repo_ref broken", "repo_ref null"},
 		{"graph_config_path 1", "graph_config_path 2", "graph_config_path null"}, {push}}
-	imageFields = [][]string{{"image_uri 1", "image_uri 2", "image_uri broken", "image_uri null"}, {push}}
+	imageFields = [][]string{{"image_uri 1", "image_uri 2", "image_uri broken", "image_uri digest", "image_uri null"}, {push}}
 )
 
 // statuses are the filters of lists.
