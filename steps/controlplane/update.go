@@ -284,14 +284,17 @@ func validUpdate(what string) map[string]any {
 	return nil
 }
 
-// clientChangesSource tries both other sources: a server may know only some of them.
+// clientChangesSource tries both other sources, because a server may know only some of them. It tries each with and without
+// a source_revision_config, because a server may check the source only if nothing else is updated.
 func (w *World) clientChangesSource(ctx context.Context) error {
 	for _, source := range []string{config.GitHost, config.ExternalContainer, config.InternalContainer} {
 		if source == w.target.Config.Source() {
 			continue
 		}
-		if err := w.patch(ctx, map[string]any{"source": source}, true); err != nil {
-			return err
+		for _, body := range []map[string]any{{"source": source}, {"source": source, "source_revision_config": map[string]any{}}} {
+			if err := w.patch(ctx, body, true); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
