@@ -27,6 +27,12 @@ Feature: Creating a deployment
       Then the retrieved revision is the latest revision
       And the list contains only that revision
 
+    @last
+    @needs:create.body @record
+    Scenario: No deployment of the test run has a second revision before its first update
+      When all exchanges of the test run are read
+      Then each deployment has only its first revision until its first update
+
   @CP-CREATE-3 @must @section-2
   @shares:deployment
   Rule: A new deployment and its first revision show the source and source_revision_config sent

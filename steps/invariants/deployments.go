@@ -19,6 +19,7 @@ type deployments struct {
 	named    map[string]string    // the deployment whose creation named a revision, by revision
 	lists    map[string][]listing // complete lists, by deployment
 	sources  map[string]string    // the source that was shown first, by deployment
+	updated  map[string]time.Time // when the first PATCH was sent, by deployment
 }
 
 // listing is a list of all revisions of a deployment.
@@ -30,11 +31,16 @@ type listing struct {
 
 func newDeployments(patience time.Duration) *deployments {
 	return &deployments{patience: patience, named: map[string]string{}, lists: map[string][]listing{},
-		sources: map[string]string{}}
+		sources: map[string]string{}, updated: map[string]time.Time{}}
 }
 
 func (d *deployments) note(s *seen) {
 	id := exchange.IDKey(s.In("deployment_id"))
+	if s.Op.ID == "update-deployment" {
+		first := d.updated[id]
+		keepEarlier(&first, s.Sent)
+		d.updated[id] = first
+	}
 	if !s.ok() {
 		return
 	}
@@ -87,6 +93,34 @@ func (d *deployments) checkLatest(t *tally, s *seen) {
 	case !isListed && slices.ContainsFunc(d.lists[id], isLater):
 		t.violated(s, outcome.WrongValue, "/latest_revision_id", "A deployment names a latest revision that its lists do not contain",
 			"a revision that later lists of the deployment contain", latest)
+	}
+}
+
+// checkOnlyRevision judges that the list of a deployment holds only the revision that its creation named, until somebody
+// sends a PATCH. Lists that hold revisions of other deployments are another requirement's concern.
+func (d *deployments) checkOnlyRevision(t *tally, s *seen) {
+	id := exchange.IDKey(s.In("deployment_id"))
+	updated := d.updated[id]
+	if s.Op.ID != "list-revisions" || !s.ok() || !updated.IsZero() && !s.Ended.Before(updated) {
+		return
+	}
+	var first, other string
+	for _, row := range s.response.Get("resources").Array() {
+		revision := exchange.IDKey(row.Get("id").Str)
+		switch d.named[revision] {
+		case id:
+			first = revision
+		case "":
+			other = revision
+		}
+	}
+	if first == "" {
+		return
+	}
+	t.judged++
+	if other != "" {
+		t.violated(s, outcome.ExtraItem, "/resources", "A deployment has a second revision before its first update",
+			safe.ShortIDs(first)+", which the response to the creation names, and no other", safe.ShortIDs(other)+", too")
 	}
 }
 

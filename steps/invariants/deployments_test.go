@@ -15,6 +15,7 @@ func TestValuesThatADeploymentNeverHad(t *testing.T) {
 	const (
 		latest = `no deployment names a revision of another deployment, or one that it never had`
 		source = `all GETs of a deployment and its revisions show the same source`
+		only   = `each deployment has only its first revision until its first update`
 	)
 	deployed := func(h *history, id, revision string) {
 		h.plane(target.TheClient, "POST", "/v2/deployments", `{}`, 201, `{"id":"`+id+`","latest_revision_id":"`+revision+`","source":"git_host"}`)
@@ -27,6 +28,10 @@ func TestValuesThatADeploymentNeverHad(t *testing.T) {
 	}
 	lists := func(h *history, who target.Sender, query string) {
 		h.plane(who, "GET", "/v2/deployments/"+one+"/revisions"+query, "", 200, `{"resources":[{"id":"`+two+`"}],"offset":1}`)
+	}
+	listsBoth := func(h *history, other string) {
+		h.plane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions", "", 200,
+			`{"resources":[{"id":"`+other+`"},{"id":"`+two+`"}],"offset":2}`)
 	}
 	for _, row := range []struct {
 		name, sentence string
@@ -77,6 +82,27 @@ func TestValuesThatADeploymentNeverHad(t *testing.T) {
 			deployed(h, one, two)
 			names(h, one, "three")
 			lists(h, target.Nobody, "")
+		}, false},
+
+		{"a new deployment has one revision", only, func(h *history) {
+			deployed(h, one, two)
+			lists(h, target.TheClient, "")
+		}, false},
+		{"a new deployment has two revisions", only, func(h *history) {
+			deployed(h, one, two)
+			listsBoth(h, three)
+			h.patches(`{}`, 200, `{}`)
+		}, true},
+		{"an update may have created the second one", only, func(h *history) {
+			deployed(h, one, two)
+			lists(h, target.TheClient, "")
+			h.patches(`{}`, 401, `{}`)
+			listsBoth(h, three)
+		}, false},
+		{"the second one belongs to another deployment", only, func(h *history) {
+			deployed(h, one, two)
+			deployed(h, "four", three)
+			listsBoth(h, three)
 		}, false},
 
 		{"a deployment shows its source", source, func(h *history) {

@@ -125,6 +125,8 @@ func addStateRules(rules map[string]*invariant, st *states, d *deployments) {
 		check: st.checkThreadState, coveredBy: "AS-STATE-* AS-RUN-4 AS-ROLLBACK-* AS-CONTRACT-get-state"}
 	rules[`no deployment names a revision of another deployment, or one that it never had`] = &invariant{side: plane,
 		note: d.note, check: d.checkLatest, coveredBy: "CP-CREATE-* CP-GET-1 CP-UPDATE-* CP-LIST-*"}
+	rules[`each deployment has only its first revision until its first update`] = &invariant{side: plane,
+		check: d.checkOnlyRevision, coveredBy: "CP-CREATE-2 CP-LIST-* CP-UPDATE-*"}
 	rules[`all GETs of a deployment and its revisions show the same source`] = &invariant{side: plane,
 		check: d.checkSource, coveredBy: "CP-CREATE-* CP-GET-1 CP-REV-* CP-UPDATE-5"}
 }
