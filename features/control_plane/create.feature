@@ -125,7 +125,8 @@ Feature: Creating a deployment
     "id ... Read-only. ... created_at ... Read-only. ... updated_at ... Read-only. ... status ... Read-only. ...
     repo_commit_sha ... Read-only commit SHA used."
     The request sends id, latest_revision_id, created_at, updated_at and status, and repo_commit_sha in
-    source_revision_config. The response, the deployment and its first revision are checked.
+    source_revision_config. The response and the deployment are checked. Values that a revision shows belong to
+    CP-INVARIANT-9.
 
     Scenario: Read-only fields in a create request are ignored, or the request returns 4xx
       When the client sends a create request with read-only fields

@@ -44,7 +44,7 @@ Feature: Error responses of the control plane
     Without it a client cannot tell which parameter is invalid. Judged on all such responses of the test run. The
     names are judged with an invalid limit and an invalid offset in one request.
 
-    @reads @shares:deployment
+    @reads @shares:deployment @after:CP-ERROR-2
     Scenario: An error about two invalid parameters names both
       Given an existing deployment
       And an invalid limit and an invalid offset that are each refused with an error that names them

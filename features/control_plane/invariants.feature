@@ -103,3 +103,16 @@ Feature: Invariants of all control-plane responses
     Scenario: No read shows the values from before a write
       When all exchanges of the test run are read
       Then each read shows what was written before, once the configured patience is over
+
+  @CP-INVARIANT-9 @must @section-2 @last
+  @needs:create.body
+  Rule: No request sets the id, created_at, updated_at, status or repo_commit_sha of a revision
+    "id ... Read-only. ... created_at ... Read-only. ... updated_at ... Read-only. ... status ... Read-only. ...
+    repo_commit_sha ... Read-only commit SHA used."
+    Judged on reads of a deployment and its revisions after a POST or PATCH that sent such values, or a
+    latest_revision_id, and was not refused. A value that was shown before the request was not taken from it. The
+    other members of a deployment belong to CP-CREATE-7 and CP-UPDATE-7.
+
+    Scenario: No read shows a read-only value that a request sent for a revision
+      When all exchanges of the test run are read
+      Then no read-only value of a request is shown by a revision of its deployment

@@ -217,11 +217,12 @@ Feature: Updating a deployment
 
   @CP-UPDATE-7 @should @section-2
   @shares:changing
-  Rule: PATCH cannot set read-only fields of a deployment or of its latest revision
+  Rule: PATCH cannot set read-only fields of a deployment
     "id ... Read-only. ... created_at ... Read-only. ... updated_at ... Read-only. ... status ... Read-only. ...
     repo_commit_sha ... Read-only commit SHA used."
     The request sends id, latest_revision_id, created_at, updated_at and status, and repo_commit_sha in
-    source_revision_config. The status of the response to PATCH is not judged.
+    source_revision_config. The status of the response to PATCH is not judged. Values that a revision shows belong to
+    CP-INVARIANT-9.
 
     Scenario: Read-only fields in an update are ignored
       Given a deployment that accepts updates

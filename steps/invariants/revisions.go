@@ -26,7 +26,7 @@ func (r *revisions) asSent(t *tally, s *seen) {
 		return
 	}
 	for _, got := range readsIn(s) {
-		if got.field == commit && !commitPattern.MatchString(got.value) {
+		if got.field == commit && (!commitPattern.MatchString(got.value) || r.commits[got.value]) {
 			continue
 		}
 		if sent := r.sentFor(got.revision, got.field); sent != "" {

@@ -115,6 +115,9 @@ func (r *Record) newRules() map[string]*invariant {
 	valid := newRefused(r.target, sent)
 	addRefusedRules(rules, valid, updates)
 	addStateRules(rules, newStates(valid), newDeployments(c.Patience))
+	values := newReadOnly(sent)
+	rules[`no read-only value of a request is shown by a revision of its deployment`] = &invariant{side: plane,
+		note: values.note, check: values.check}
 	return rules
 }
 

@@ -30,6 +30,7 @@ type revisions struct {
 	created  map[string][]*revision // those whose creation is known, by deployment
 	updates  map[string][]*write    // by deployment
 	deployed map[string]bool        // fields and values of revisions that were DEPLOYED: "repo_ref main"
+	commits  map[string]bool        // commit ids that requests sent, which CP-INVARIANT-9 judges
 	patience time.Duration          // for which a read may show the state before a write
 }
 
@@ -78,6 +79,7 @@ func newRevisions(patience time.Duration) *revisions {
 		created:  map[string][]*revision{},
 		updates:  map[string][]*write{},
 		deployed: map[string]bool{},
+		commits:  map[string]bool{},
 		patience: patience,
 	}
 }
@@ -92,6 +94,9 @@ func (r *revisions) revision(id string) *revision {
 }
 
 func (r *revisions) note(s *seen) {
+	if sent := s.request.Get(sourceConfig + "." + commit); sent.Type == gjson.String {
+		r.commits[sent.Str] = true
+	}
 	u := &write{sent: s.Sent, ended: s.Ended, status: s.Status, fields: setBy(s),
 		revision: s.response.Get("latest_revision_id").Str}
 	switch s.Op.ID {
@@ -144,6 +149,9 @@ func (r *revisions) noteShown(s *seen, id string, object gjson.Result) {
 		keepEarlier(&known.deployed, s.Ended)
 	}
 	for _, v := range readsOf(id, object, s.ID) {
+		if v.field == commit && r.commits[v.value] {
+			continue
+		}
 		known.noteValue(v)
 		if isDeployed && v.value != "" {
 			r.deployed[v.field+" "+v.value] = true

@@ -1,0 +1,133 @@
+package invariants
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// readOnly judges that no revision shows a read-only value that a request sent, and no deployment a commit id or a latest
+// revision (section 2). A value that was shown before the request was not taken from it.
+type readOnly struct {
+	revisions *revisions
+	sent      []sentValue
+	shown     map[string]time.Time // when a response first showed a value: see shownKey
+}
+
+// sentValue is a read-only value in a request that was not refused.
+type sentValue struct {
+	*write
+	path  string // in the request
+	value string
+}
+
+// ofRevisions are the read-only members of a revision, and ofDeployments those of a deployment that belong to its revisions.
+var (
+	ofRevisions   = []string{"id", "created_at", "updated_at", "status", sourceConfig + "." + commit}
+	ofDeployments = []string{"latest_revision_id", sourceConfig + "." + commit}
+)
+
+// shownKey returns the key of a value that a revision or a deployment shows.
+func shownKey(id, path, value string) string {
+	return exchange.IDKey(id) + " " + path + " " + exchange.IDKey(value)
+}
+
+func newReadOnly(r *revisions) *readOnly {
+	return &readOnly{revisions: r, shown: map[string]time.Time{}}
+}
+
+// isWrite reports whether a request may set values of a deployment.
+func isWrite(s *seen) bool { return s.Op.ID == "create-deployment" || s.Op.ID == "update-deployment" }
+
+// deploymentOf returns the id of the deployment that a request is about, or that it created.
+func deploymentOf(s *seen) string {
+	if s.Op.ID == "create-deployment" {
+		return s.response.Get("id").Str
+	}
+	return s.In("deployment_id")
+}
+
+func (r *readOnly) note(s *seen) {
+	if isWrite(s) && s.Status/100 != 4 && deploymentOf(s) != "" {
+		w := &write{sent: s.Sent, ended: s.Ended, deployment: deploymentOf(s), patch: s.Op.ID == "update-deployment"}
+		for _, path := range append(slices.Clone(ofRevisions), ofDeployments[0]) {
+			if value := s.request.Get(path); value.Type == gjson.String && value.Str != "" {
+				r.sent = append(r.sent, sentValue{w, path, value.Str})
+			}
+		}
+	}
+	for _, o := range objectsIn(s) {
+		for _, path := range o.paths {
+			key := shownKey(o.id, path, o.Get(path).String())
+			first := r.shown[key]
+			keepEarlier(&first, s.Ended)
+			r.shown[key] = first
+		}
+	}
+}
+
+// shownObject is a revision or a deployment in a response, with the paths of the values that are judged.
+type shownObject struct {
+	gjson.Result
+	id    string
+	paths []string
+}
+
+// objectsIn returns the revisions or the deployment in the response to a read. The response to a write may repeat it.
+func objectsIn(s *seen) (all []shownObject) {
+	switch {
+	case !s.ok():
+		return nil
+	case s.Op.ID == "get-revision":
+		return []shownObject{{s.response, s.In("revision_id"), ofRevisions}} // it may show the id of another one
+	case s.Op.ID == "get-deployment":
+		return []shownObject{{s.response, deploymentOf(s), ofDeployments}}
+	}
+	for id, revision := range shownIn(s) {
+		all = append(all, shownObject{revision, id, ofRevisions})
+	}
+	return all
+}
+
+func (r *readOnly) check(t *tally, s *seen) {
+	for _, o := range objectsIn(s) {
+		for _, sent := range r.sent {
+			got := o.Get(sent.path)
+			isLater := exchange.SameID(sent.deployment, deploymentOf(s)) && !s.Sent.Before(sent.sent)
+			isJudged := sent.path != "status" || r.isFixed(o.id, sent, s)
+			if !isLater || !isJudged || got.Type != gjson.String || !slices.Contains(o.paths, sent.path) {
+				continue
+			}
+			t.judged++
+			first := r.shown[shownKey(o.id, sent.path, got.Str)]
+			if sameText(got.Str, sent.value) && !first.Before(sent.sent) {
+				name := sent.path[strings.LastIndexByte(sent.path, '.')+1:]
+				t.violated(s, outcome.WrongValue, pointerIn(s, strings.ReplaceAll(sent.path, ".", "/")),
+					"A request sets the read-only "+name, name+" set by the server", fmt.Sprintf("%q, which the request sent", got.Str))
+			}
+		}
+	}
+}
+
+// isFixed reports whether a revision cannot have the status of a request by itself: it had settled in another one before
+// the request, or it was created by the request, and no later one can have superseded it.
+func (r *readOnly) isFixed(id string, sent sentValue, s *seen) bool {
+	if sent.patch {
+		settled := r.revisions.revision(id).settled
+		return !settled.IsZero() && settled.Before(sent.sent)
+	}
+	return !r.revisions.wasUpdated(sent.deployment, sent.ended, s.Ended)
+}
+
+// sameText reports whether two values are the same text, id or time.
+func sameText(a, b string) bool {
+	one, err := time.Parse(time.RFC3339Nano, a)
+	other, otherErr := time.Parse(time.RFC3339Nano, b)
+	return exchange.SameID(a, b) || err == nil && otherErr == nil && one.Equal(other)
+}

@@ -1,0 +1,36 @@
+package invariants
+
+import "testing"
+
+func TestRevisionsTakeNoReadOnlyValueFromARequest(t *testing.T) {
+	const (
+		sentence = `no read-only value of a request is shown by a revision of its deployment`
+		revision = deployment + "/revisions/" + two
+		commits  = `"source_revision_config":{"repo_commit_sha":"0123456"}`
+		commitAt = "/source_revision_config/repo_commit_sha"
+	)
+	reads := func(response string) func(h *history) {
+		return func(h *history) { h.reads(revision, `{"id":"`+two+`",`+response+`}`) }
+	}
+	judgeEach(t, sentence, func(h *history) {
+		h.created(`{"created_at":"1999-12-31T23:59:59Z","status":"SKIPPED",`+commits+`}`, two)
+	}, map[string]row{
+		"a commit of the server":             {reads(`"source_revision_config":{"repo_commit_sha":"abcdef0"}`), ""},
+		"the commit of the request":          {reads(commits), commitAt},
+		"the created_at of the request":      {reads(`"created_at":"2000-01-01T00:59:59+01:00"`), "/created_at"},
+		"the status of the request":          {reads(`"status":"SKIPPED"`), "/status"},
+		"a deployment with its commit":       {func(h *history) { h.reads(deployment, `{"id":"`+one+`",`+commits+`}`) }, commitAt},
+		"a deployment with its created_at":   {func(h *history) { h.reads(deployment, `{"created_at":"1999-12-31T23:59:59Z"}`) }, "none"},
+		"a later update may have skipped it": {func(h *history) { h.patches(`{}`, 200, `{}`); reads(`"status":"SKIPPED"`)(h) }, "none"},
+	})
+	judgeEach(t, sentence, func(h *history) {
+		h.created(`{}`, two)
+		reads(`"status":"DEPLOYED",` + commits)(h)
+		h.patches(`{"id":"`+three+`","status":"SKIPPED",`+commits+`}`, 200, `{}`)
+	}, map[string]row{
+		"it had the commit before":      {reads(commits), ""},
+		"the status of the request":     {reads(`"status":"SKIPPED"`), "/status"},
+		"the id of the request":         {func(h *history) { h.reads(revision, `{"id":"`+three+`"}`) }, "/id"},
+		"the id of the request, listed": {func(h *history) { h.reads(deployment+"/revisions", `{"resources":[{"id":"`+three+`"}],"offset":1}`) }, "/resources/*/id"},
+	})
+}
