@@ -63,7 +63,8 @@ Feature: Authentication at the control plane
     user of the agent server is an unknown bearer token. Each credential is sent on its own. A valid API key combined
     with a wrong second credential is not judged. A blank (whitespace) credential consists of spaces only. Near misses
     of a configured credential are unknown ones: one more character at its end, its last character removed, its last
-    character changed, and upper and lower case exchanged.
+    character changed, and upper and lower case exchanged. A JWT that nobody has signed and Basic credentials in place
+    of the bearer token are unknown ones, too.
 
     Scenario Outline: With an API key that is <key> the request to <operation> returns 401 or 403
       Given an existing deployment, or an unknown id
@@ -186,6 +187,12 @@ Feature: Authentication at the control plane
         | bearer token | one character too short       |
         | bearer token | changed in its last character |
         | bearer token | in another case               |
+
+      @needs:credentials.bearer
+      Examples: forms of unknown bearer tokens that some servers accept
+        | credential   | mistake                       |
+        | bearer token | a JWT with a wrong signature  |
+        | bearer token | replaced by Basic credentials |
 
       @needs:credentials.tenant_id @needs:tenant_id_alone=true
       Examples: near misses of the configured credential, tenant ID

@@ -20,6 +20,7 @@ import (
 const (
 	noCredential = `unknown|empty|whitespace`
 	nearMiss     = `one character too long|one character too short|changed in its last character|in another case`
+	otherForm    = `a JWT with a wrong signature|replaced by Basic credentials`
 )
 
 // defineAccess registers the sentences about authentication at the control plane (section 5).
@@ -30,7 +31,7 @@ func (w *World) defineAccess(r *common.Definitions) {
 	r.When(`(?:a client with )?(no credentials|an unknown API key|an API key that is (?:`+noCredential+`|`+nearMiss+`)|`+
 		`a (?:bearer token|tenant ID) that is (?:`+noCredential+`)|the token of a user of the agent server|`+
 		`the other tenant) tries to (`+operations+`|update its source)(?: with a unique name)?`, w.clientTries)
-	r.When(`a client tries each operation with (a (?:bearer token|tenant ID) that is (?:`+nearMiss+`))`, w.clientTriesAll)
+	r.When(`a client tries each operation with (a (?:bearer token|tenant ID) that is (?:`+nearMiss+`|`+otherForm+`))`, w.clientTriesAll)
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (`+operations+`)`,
 		w.clientWithSchemeTries)
 	r.When(`a client with no credentials reads it (?:by paths )?with (.+)`, w.readsInDisguise)
@@ -125,6 +126,8 @@ func classOfCredentials(credentials string) string {
 		return "empty"
 	case slices.Contains(strings.Split(nearMiss, "|"), kind):
 		return "near miss"
+	case slices.Contains(strings.Split(otherForm, "|"), kind):
+		return "unknown"
 	}
 	return kind
 }

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
@@ -34,10 +35,17 @@ func IsScheme(who Sender) bool {
 	return slices.Contains([]Sender{SchemeAPIKey, SchemeTenantID, SchemeBearer}, who)
 }
 
-// wrongValues are the values of invalid credentials by kind. No valid credential is sent with them. The unknown value
-// is not a secret, and reports show it. Whitespace around a value is not part of it, so most targets see an empty
-// value.
-var wrongValues = map[string]string{"unknown": "agentconform-unknown-key", "empty": "", "whitespace": "   "}
+// wrongValues are the values of invalid credentials by kind. No valid credential is sent with them. Unknown values are not
+// secrets, and reports show them. Whitespace around a value is not part of it, so most targets see an empty value. The JWT
+// claims to be of an administrator; some servers read the claims and do not verify the signature.
+var wrongValues = map[string]string{"unknown": "agentconform-unknown-key", "empty": "", "whitespace": "   ",
+	"a JWT with a wrong signature": encoded(`{"alg":"HS256","typ":"JWT"}`) + "." + encoded(`{"sub":"admin","exp":4102444800}`) + "." +
+		encoded("agentconform-unknown-key")}
+
+// basic is a credential of a scheme that the interface does not have, which replaces the bearer token.
+const basic = "replaced by Basic credentials"
+
+func encoded(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 
 // mistakes are the mistakes in a credential, with the names that sentences use.
 var mistakes = map[string]config.Mistake{"one character too long": config.OneMore, "in another case": config.OtherCase,
@@ -152,6 +160,10 @@ func (t *Target) Credentials(who Sender) http.Header {
 func (t *Target) wrongCredential(scheme, kind string) http.Header {
 	of, tenant := t.ofScheme(scheme), t.ofScheme(SchemeTenantID)
 	h := http.Header{}
+	if kind == basic {
+		h.Set(of.header, "Basic "+base64.StdEncoding.EncodeToString([]byte("admin:"+wrongValues["unknown"])))
+		return h
+	}
 	value, isFixed := wrongValues[kind]
 	if !isFixed {
 		value = mistakes[kind].In(of.value)
