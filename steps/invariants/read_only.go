@@ -79,7 +79,8 @@ type shownObject struct {
 	paths []string
 }
 
-// objectsIn returns the revisions or the deployment in the response to a read. The response to a write may repeat it.
+// objectsIn returns the revisions or the deployment in a response. The response to an update may repeat the request, and
+// that to a creation chooses the latest revision.
 func objectsIn(s *seen) (all []shownObject) {
 	switch {
 	case !s.ok():
@@ -88,6 +89,8 @@ func objectsIn(s *seen) (all []shownObject) {
 		return []shownObject{{s.response, s.In("revision_id"), ofRevisions}} // it may show the id of another one
 	case s.Op.ID == "get-deployment":
 		return []shownObject{{s.response, deploymentOf(s), ofDeployments}}
+	case s.Op.ID == "create-deployment":
+		return []shownObject{{s.response, deploymentOf(s), []string{sourceConfig + "." + commit}}}
 	}
 	for id, revision := range shownIn(s) {
 		all = append(all, shownObject{revision, id, ofRevisions})

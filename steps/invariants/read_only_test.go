@@ -1,6 +1,10 @@
 package invariants
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/agentconform/agentconform/steps/target"
+)
 
 func TestRevisionsTakeNoReadOnlyValueFromARequest(t *testing.T) {
 	const (
@@ -22,6 +26,11 @@ func TestRevisionsTakeNoReadOnlyValueFromARequest(t *testing.T) {
 		"a deployment with its commit":       {func(h *history) { h.reads(deployment, `{"id":"`+one+`",`+commits+`}`) }, commitAt},
 		"a deployment with its created_at":   {func(h *history) { h.reads(deployment, `{"created_at":"1999-12-31T23:59:59Z"}`) }, "none"},
 		"a later update may have skipped it": {func(h *history) { h.patches(`{}`, 200, `{}`); reads(`"status":"SKIPPED"`)(h) }, "none"},
+	})
+	judgeEach(t, sentence, func(*history) {}, map[string]row{
+		"the response to the creation": {func(h *history) {
+			h.plane(target.TheClient, "POST", "/v2/deployments", `{`+commits+`}`, 201, `{"id":"`+one+`","latest_revision_id":"`+two+`",`+commits+`}`)
+		}, commitAt},
 	})
 	judgeEach(t, sentence, func(h *history) {
 		h.created(`{}`, two)

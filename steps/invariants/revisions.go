@@ -77,7 +77,7 @@ func (r *revisions) asNamed(t *tally, s *seen) {
 	latest := r.revision(id)
 	for _, got := range readsOf(id, s.response, s.ID) {
 		wasSent := r.sentFor(got.revision, got.field) != ""
-		if got.value == "" && (!wasSent || isWrite) {
+		if got.value == "" && (!wasSent || isWrite) || got.field == commit && r.commits[got.value] {
 			continue
 		}
 		var expected *read // the first value of the revision that is final
