@@ -132,12 +132,13 @@ func shareCause(r *Result, some, others []*Finding) bool {
 var index = regexp.MustCompile(`/[0-9]+\b`)
 
 // isAlike reports whether two findings differ in at most one of the operation, the kind, the class of the input, and the
-// value in the body. One fault often shows at several operations, or with several inputs. Results of earlier versions
-// have no kinds.
+// value in the body. One fault often shows at several operations, or with several inputs. Not all findings have a class
+// and a value. Results of earlier versions have no kinds.
 func isAlike(a, b *Finding) bool {
 	differences := 0
 	value, other := index.ReplaceAllString(a.Pointer, "/*"), index.ReplaceAllString(b.Pointer, "/*")
-	for _, differ := range []bool{a.Operation != b.Operation, a.Kind != b.Kind, a.Class != b.Class,
+	for _, differ := range []bool{a.Operation != b.Operation, a.Kind != b.Kind,
+		a.Class != "" && b.Class != "" && a.Class != b.Class,
 		value != "" && other != "" && value != other} {
 		if differ {
 			differences++
@@ -146,8 +147,15 @@ func isAlike(a, b *Finding) bool {
 	return differences < 2 || a.Kind == "" || b.Kind == ""
 }
 
-// ledTo reports whether the write that shows one finding led to another.
+// ledTo reports whether the write or wait that shows one finding led to another, or one of the same operation did.
 func ledTo(r *Result, f, other *Finding) bool {
 	x, err := r.Exchange(f.Exchange)
-	return err == nil && x.Method != "GET" && slices.ContainsFunc(other.Exchanges, func(l Link) bool { return l.Exchange == x.ID })
+	if err != nil || x.Method == "GET" && x.Operation != "join-run" {
+		return false
+	}
+	return slices.ContainsFunc(other.Exchanges, func(l Link) bool {
+		earlier, err := r.Exchange(l.Exchange)
+		isSame := l.Part == Act && f.Operation != other.Operation && earlier.Operation == f.Operation
+		return err == nil && (earlier.ID == x.ID || isSame)
+	})
 }

@@ -50,6 +50,8 @@ func TestProblemsOfOneRequirement(t *testing.T) {
 	later := with(func(f *reports.Finding) {
 		f.Operation, f.Kind, f.Exchange, f.Exchanges = "get-deployment", "changed", 2, []reports.Link{{Exchange: 1}, {Exchange: 2}}
 	})
+	early := reports.Finding{Operation: "join-run", Kind: "too-early", Exchange: 3}
+	after := reports.Finding{Operation: "get-state", Kind: "missing-item", Exchange: 2, Exchanges: []reports.Link{{Exchange: 3, Part: reports.Act}}}
 	missing := reports.Finding{Operation: "list-threads", Kind: "missing-item"}
 	leaked := reports.Finding{Operation: "list-threads", Kind: "leak", Pointer: "/0"}
 	for _, c := range []struct {
@@ -69,11 +71,14 @@ func TestProblemsOfOneRequirement(t *testing.T) {
 		})}, "GET", 1},
 		{"a read before", []reports.Finding{shown, later}, "GET", 2},
 		{"a write that led to it", []reports.Finding{shown, later}, "PATCH", 1},
+		{"a join like one that led to it", []reports.Finding{early, after}, "GET", 1},
+		{"a class of one finding", []reports.Finding{accepted, with(func(f *reports.Finding) { f.Class, f.Operation = "", "get-run" })}, "GET", 1},
 		{"one that is like both others", []reports.Finding{accepted, crashed, with(func(f *reports.Finding) { f.Kind = "server-error" })}, "GET", 1},
 		{"a result without kinds", []reports.Finding{with(func(f *reports.Finding) { f.Kind = "" }), crashed}, "GET", 1},
 	} {
 		r := &reports.Result{Requirements: []reports.Requirement{{ID: "A", Level: reports.Must, Verdict: reports.Failed}},
-			Exchanges: reports.Record(nil, reports.Exchange{Method: c.method}, reports.Exchange{Method: "GET"})}
+			Exchanges: reports.Record(nil, reports.Exchange{Method: c.method}, reports.Exchange{Method: "GET"},
+				reports.Exchange{Method: "GET", Operation: "join-run"})}
 		for _, f := range c.findings {
 			f.Requirement = "A"
 			r.Findings = append(r.Findings, f)
