@@ -105,3 +105,25 @@ func TestRacingRollbacksAreInFlightTogether(t *testing.T) {
 		assert.LessOrEqual(t, most.Load(), int64(6))
 	})
 }
+
+// TestRareRefusalsDelayOnlyTheirRequests judges a server behind a gateway that answers one request in thirty with 429. If all
+// requests waited each time, the test run would take three minutes.
+func TestRareRefusalsDelayOnlyTheirRequests(t *testing.T) {
+	runInBubble(t, func(t world) {
+		var requests atomic.Int64
+		layer := func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if requests.Add(1)%30 == 0 {
+					w.Header().Set("Retry-After", "1")
+					w.WriteHeader(http.StatusTooManyRequests)
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+		res := judge(t, configure(t, startIndependent(t, independent.Options{Layer: layer})), nil)
+		assert.Equal(t, reports.Conformant, res.Verdict, res.Headline)
+		assert.Greater(t, res.Counts.Throttled, 100)
+		assert.Less(t, res.Run.DurationMS, int64(25_000))
+	})
+}

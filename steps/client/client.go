@@ -81,7 +81,7 @@ func (c *Client) Waited() (granted, refused int, total time.Duration) {
 }
 
 // Do sends the request and returns the response. If the target asks the client to wait, Do sends the request again,
-// within limits. After a 429, all requests to the host wait. The error is an [exchange.NoResponse], or the cause of the
+// within limits. After a 429 that is not rare, all requests to the host wait. The error is an [exchange.NoResponse], or the cause of the
 // context.
 func (c *Client) Do(ctx context.Context, r exchange.Request) (*exchange.Response, error) {
 	if err := c.check(r); err != nil {
@@ -100,7 +100,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (*exchange.Response
 				Cause: fmt.Sprintf("status %d: the target asks to wait longer or more often than the suite does", a.Status)}
 		}
 		c.granted.Add(1)
-		if a.Status == http.StatusTooManyRequests { // the gate is closed
+		if pause.gated {
 			continue
 		}
 		if err := Sleep(ctx, pause.asked); err != nil {
@@ -142,17 +142,16 @@ func (c *Client) attempt(ctx context.Context, g *gate, r exchange.Request, numbe
 	a.Queued = queued
 	wait, asked := askedToWait(a, number)
 	if !asked {
-		g.responded()
+		c.responded(g)
 		return a, nil, nil
 	}
-	granted := number < maxAttempts && wait <= maxWait
 	switch {
-	case granted && a.Status == http.StatusTooManyRequests:
-		granted = c.closeGate(g, a.Sent, wait)
-	case granted:
-		granted = c.mayWait(wait)
+	case number >= maxAttempts || wait > maxWait:
+		return a, &pause{asked: wait}, nil
+	case a.Status == http.StatusTooManyRequests:
+		return a, c.limited(g, a.Sent, wait), nil
 	}
-	return a, &pause{wait, granted}, nil
+	return a, &pause{asked: wait, granted: c.mayWait(wait)}, nil
 }
 
 // enter waits until the request may be sent: for a slot, for the gate of the host, and for the rate limit. A request that

@@ -13,6 +13,7 @@ import (
 type Semaphore struct {
 	mu           sync.Mutex
 	slots, taken int
+	most         int      // slots, if they were not halved
 	waiting      []waiter // in the order of arrival
 }
 
@@ -29,7 +30,7 @@ const (
 )
 
 // NewSemaphore returns a semaphore with the number of slots.
-func NewSemaphore(slots int) *Semaphore { return &Semaphore{slots: slots} }
+func NewSemaphore(slots int) *Semaphore { return &Semaphore{slots: slots, most: slots} }
 
 // Slots returns the number of slots.
 func (s *Semaphore) Slots() int {
@@ -42,7 +43,7 @@ func (s *Semaphore) Slots() int {
 func (s *Semaphore) SetSlots(slots int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.slots = slots
+	s.slots, s.most = slots, slots
 	s.grant()
 }
 
@@ -51,6 +52,15 @@ func (s *Semaphore) Halve(least int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.slots = min(s.slots, max(least, s.slots/2))
+}
+
+// Double doubles the number of slots after Halve, and reports whether there are as many as before.
+func (s *Semaphore) Double() (all bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.slots = min(s.most, 2*s.slots)
+	s.grant()
+	return s.slots == s.most
 }
 
 // Enter waits for a slot and takes it. Leave releases the slot and may be called more than once. The error is the cause

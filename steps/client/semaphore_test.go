@@ -121,6 +121,10 @@ func TestNumberOfSlots(t *testing.T) {
 		s.Halve(4)
 		assert.Equal(t, want, s.Slots())
 	}
+	assert.False(t, s.Double())
+	assert.False(t, s.Double())
+	assert.True(t, s.Double())
+	assert.Equal(t, 20, s.Slots(), "not more than before")
 	s.SetSlots(2)
 	s.Halve(4)
 	assert.Equal(t, 2, s.Slots(), "halving adds no slots")

@@ -26,6 +26,7 @@ const (
 type pause struct {
 	asked   time.Duration
 	granted bool
+	gated   bool // all requests to the host wait at its gate
 }
 
 // Sleep waits for the duration. If the context ends first, Sleep returns its cause.
@@ -83,14 +84,19 @@ func askedToWait(a *exchange.Response, attempt int) (wait time.Duration, asked b
 
 // gate stops all requests to one host while it asks the client to wait, because a rate limit applies to all of them.
 type gate struct {
-	mu     sync.Mutex
-	until  time.Time // when the gate opens
-	closed int       // how often it was closed without a regular response in between
+	mu      sync.Mutex
+	until   time.Time // when the gate opens
+	asked   time.Time // until when the host asked any request to wait
+	closed  int       // how often it was closed without a regular response in between
+	regular int       // regular responses since the last 429
+	halved  time.Time // when the requests in flight were halved last; zero if all may be in flight
 }
 
-// Limits of a gate: how often it is closed without a regular response in between; within which time after it has opened
-// another 429 halves the requests in flight; and how many requests are in flight at least.
+// Limits of a gate: how many regular responses lie between two 429 at least, so that only the refused request waits; how
+// often the gate is closed without a regular response in between; within which time after it has opened another 429 halves
+// the requests in flight, and after which time without one they are doubled; and how many requests are in flight at least.
 const (
+	fewRegular  = 10
 	maxClosed   = 8
 	halveWithin = 10 * time.Second
 	minInFlight = 4
@@ -118,36 +124,47 @@ func (g *gate) awaitOpen(ctx context.Context) error {
 }
 
 // responded records a response that does not ask the client to wait.
-func (g *gate) responded() {
+func (c *Client) responded(g *gate) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.closed = 0
+	g.regular++
+	if !g.halved.IsZero() && time.Since(g.halved) > halveWithin {
+		g.halved = time.Now()
+		if c.InFlight.Double() {
+			g.halved = time.Time{}
+		}
+	}
 }
 
-// closeGate closes the gate from now on, and reports whether the client waits that long. A response to a request that was
+// limited records a 429, and returns the pause after it. A gateway may refuse one of many requests: then only this request
+// waits. If the host has refused another one shortly before, the gate is closed from now on. A response to a request that was
 // sent while the gate was closed may keep it closed for longer, but does not count. If the host asks again soon after the
-// gate has opened, fewer requests are in flight for the rest of the test run: otherwise their number alone would exceed a
-// low rate limit again and again, until requests run out of attempts.
-func (c *Client) closeGate(g *gate, sent time.Time, wait time.Duration) bool {
+// gate has opened, fewer requests are in flight until it stops: otherwise their number alone would exceed a low rate limit
+// again and again, until requests run out of attempts.
+func (c *Client) limited(g *gate, sent time.Time, wait time.Duration) *pause {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := time.Now()
 	until := now.Add(wait)
-	longer := max(0, min(wait, until.Sub(g.until)))
-	again := !sent.Before(g.until)
+	again, isRare := !sent.Before(g.until), g.regular >= fewRegular
+	g.regular = 0
+	longer := max(0, min(wait, until.Sub(g.asked)))
 	if again && g.closed >= maxClosed || !c.mayWait(longer) {
-		return false
+		return &pause{asked: wait}
 	}
-	if again {
+	g.asked = Later(g.asked, until)
+	if again && !isRare {
 		g.closed++
 		if now.Sub(g.until) < halveWithin {
 			c.InFlight.Halve(minInFlight)
+			g.halved = now
 		}
 	}
-	if longer > 0 {
-		g.until = until
+	if !isRare {
+		g.until = Later(g.until, until)
 	}
-	return true
+	return &pause{asked: wait, granted: true, gated: !isRare}
 }
 
 // mayWait adds to the time that the client waits in all, and reports whether it stays within the limit.
