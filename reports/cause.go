@@ -35,6 +35,13 @@ type NotJudged struct {
 	Skip
 }
 
+// MissingKey is a key of the configuration that is not set, with the number of requirements that a test run judges in
+// addition if only this key is set.
+type MissingKey struct {
+	Key  string `json:"key"`
+	Adds int    `json:"adds"`
+}
+
 // Blocker is a reason why a scenario is blocked or inconclusive.
 type Blocker struct {
 	Kind BlockerKind `json:"kind"`

@@ -25,10 +25,11 @@ type Result struct {
 	Target       Target        `json:"target"`
 	Run          Run           `json:"run"`
 	Verdict      Conclusion    `json:"verdict"`
-	Scope        Scope         `json:"scope"`                // "whole" or "part"
-	NotJudged    []NotJudged   `json:"not_judged,omitempty"` // skipped and absent requirements, in the order of the features
-	Unseen       []string      `json:"unseen,omitempty"`     // halves ("agent-server") without a successful response
-	Headline     string        `json:"headline,omitempty"`   // one sentence about the target as a whole
+	Scope        Scope         `json:"scope"`                  // "whole" or "part"
+	NotJudged    []NotJudged   `json:"not_judged,omitempty"`   // skipped and absent requirements, in the order of the features
+	MissingKeys  []MissingKey  `json:"missing_keys,omitempty"` // what one more key would add, the most first
+	Unseen       []string      `json:"unseen,omitempty"`       // halves ("agent-server") without a successful response
+	Headline     string        `json:"headline,omitempty"`     // one sentence about the target as a whole
 	Counts       Counts        `json:"counts"`
 	Requirements []Requirement `json:"requirements"`
 	Problems     []Problem     `json:"problems"` // in the order of their numbers

@@ -14,7 +14,6 @@ import (
 	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
-	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/doctor"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -77,7 +76,8 @@ func foreseen(t *testing.T, v *vendor, c *config.Config) (promised int, plan *su
 	require.NoError(t, err)
 	require.True(t, e.Testable(), e.Conclusion())
 	v.requests = nil
-	plan, err = suite.PreviewOf(c, options(t, c).Catalogue, steps.Selection{})
+	previewed := options(t, c)
+	plan, err = previewed.Preview()
 	require.NoError(t, err)
 	assert.Empty(t, v.requests)
 	return e.Judged, plan
@@ -146,6 +146,25 @@ func TestRunsAreForeseen(t *testing.T) {
 			}
 			assert.Positive(t, read)
 		})
+	}
+}
+
+// TestExplorationIsForeseen compares the announced number of deployments with those of a test run that explores the control
+// plane.
+func TestExplorationIsForeseen(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int{0, 12} {
+		_, cfg := start(t, reference.Options{})
+		cfg.MaxDeployments = limit
+		o := options(t, cfg, "CP-CREATE-1", "CP-GET-1")
+		o.Explore = 60
+		plan, err := o.Preview()
+		require.NoError(t, err)
+		r := run(t, o)
+		assert.Positive(t, r.Counts.Explored)
+		assert.Greater(t, deploymentsIn(r), plan.Deployments)
+		assert.LessOrEqual(t, deploymentsIn(r), plan.Deployments+plan.Explored)
+		assert.True(t, limit == 0 || plan.Deployments+plan.Explored <= limit)
 	}
 }
 

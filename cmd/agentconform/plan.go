@@ -11,19 +11,7 @@ import (
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/suite"
 )
-
-// firstKeys are the first keys to configure for a target, with values for which a preview shows how many requirements
-// each would add at most. With credentials there may be a deployment to read.
-var firstKeys = []struct {
-	key string
-	set func(*config.Config)
-}{
-	{"credentials.api_key", func(c *config.Config) { c.Credentials.APIKey, c.Existing.Deployment = "key", "any" }},
-	{"create.body", func(c *config.Config) { c.Create.Body = map[string]any{"source": config.GitHost} }},
-	{"users", func(c *config.Config) { c.Users = []config.User{{Name: "a", Token: "a"}, {Name: "b", Token: "b"}} }},
-}
 
 // showNextSteps prints up to three lines after a test run without a configuration file: how many requirements were
 // judged, the key that would add the most, if the target responded, and the command that writes the file.
@@ -35,45 +23,19 @@ func (f *runFlags) showNextSteps(w io.Writer, r *reports.Result) error {
 	}
 	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Tested", overview.Of(r).Tested,
 		reports.Count(r.Catalogue(), "requirement"))
-	key, added := f.bestKey()
 	hasResponse := slices.ContainsFunc(r.Exchanges, func(e reports.Exchange) bool { return e.Status > 0 })
-	if key != "" && hasResponse {
-		fmt.Fprintf(w, "%-16s%s would add up to %s\n", "Next key", key, reports.Count(added, "requirement"))
+	if len(r.MissingKeys) > 0 && hasResponse {
+		next := r.MissingKeys[0]
+		fmt.Fprintf(w, "%-16s%s would add %s\n", "Next key", next.Key, reports.Count(next.Adds, "requirement"))
 	}
 	_, err = fmt.Fprintf(w, "%-16sagentconform init%s\n", "Write the file", r.Run.Flags("--target", "--agent-target"))
 	return err
 }
 
-// bestKey returns the first key that is not set and would add the most requirements, with their number.
-func (f *runFlags) bestKey() (key string, added int) {
-	now := f.judgedWith(func(*config.Config) {})
-	for _, first := range firstKeys {
-		if f.options.Config.Has(first.key) {
-			continue
-		}
-		more := f.judgedWith(first.set) - now
-		if more > added {
-			key, added = first.key, more
-		}
-	}
-	return key, added
-}
-
-// judgedWith returns how many requirements a test run would judge with a changed configuration, or 0 if it is invalid.
-func (f *runFlags) judgedWith(set func(*config.Config)) int {
-	changed := *f.options.Config
-	set(&changed)
-	p, err := suite.PreviewOf(&changed, f.options.Catalogue, f.options.Select)
-	if err != nil {
-		return 0
-	}
-	return p.Judged
-}
-
 // preview prints what the test run would do. It sends nothing.
 func (f *runFlags) preview(w io.Writer) error {
 	o := f.options
-	p, err := suite.PreviewOf(o.Config, o.Catalogue, o.Select)
+	p, err := o.Preview()
 	if err != nil {
 		return err
 	}
@@ -90,6 +52,9 @@ func (f *runFlags) preview(w io.Writer) error {
 	} else {
 		line("creates", "at most %s with %s", reports.Count(p.Deployments, "deployment"),
 			reports.Count(p.Revisions, "revision"))
+	}
+	if p.Explored > 0 {
+		line("explores", "up to %d more deployments; --explore 0 leaves this out", p.Explored)
 	}
 	if events := p.Situations; events.Scenarios > 0 {
 		line("events", "%s about events; only these need %s with %s; --tags 'not @situation' leaves them out",

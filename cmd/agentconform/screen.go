@@ -146,8 +146,8 @@ func (s *screen) showPlan(e target.Event) {
 	creates := "creates no deployment"
 	if e.Deployments > 0 {
 		more := ""
-		if e.Explores {
-			more = ", more to explore,"
+		if e.Explored > 0 {
+			more = fmt.Sprintf(", up to %d more to explore,", e.Explored)
 		}
 		creates = "creates up to " + reports.Count(e.Deployments, "deployment") + more + " and removes them"
 	}

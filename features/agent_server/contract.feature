@@ -12,7 +12,7 @@ Feature: Contract of the agent server
     Given a deployed agent server
 
   @AS-CONTRACT-create-thread @must @section-2 @section-4 @last
-  @anonymous @writes
+  @writes
   Rule: Every create-thread response matches the OpenAPI contract
     "POST /threads ... Thread with thread_id"
 
@@ -22,7 +22,7 @@ Feature: Contract of the agent server
       Then all responses match the contract
 
   @AS-CONTRACT-create-run @must @section-2 @section-4 @last
-  @anonymous @writes
+  @writes
   Rule: Every create-run response matches the OpenAPI contract
     "POST /threads/{thread_id}/runs ... Run with run_id"
 
@@ -32,7 +32,7 @@ Feature: Contract of the agent server
       Then all responses match the contract
 
   @AS-CONTRACT-join-run @must @section-2 @section-4 @last
-  @anonymous
+  @writes
   Rule: Every join-run response matches the OpenAPI contract
     "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
 
@@ -42,7 +42,7 @@ Feature: Contract of the agent server
       Then all responses match the contract
 
   @AS-CONTRACT-get-run @must @section-2 @section-4 @last
-  @anonymous
+  @writes
   Rule: Every get-run response matches the OpenAPI contract
     "GET /threads/{thread_id}/runs/{run_id} ... The run; fails with an HTTP error status when the run was rolled back
     and deleted"
@@ -53,7 +53,7 @@ Feature: Contract of the agent server
       Then all responses match the contract
 
   @AS-CONTRACT-get-state @must @section-2 @section-4 @last
-  @anonymous
+  @writes
   Rule: Every get-state response matches the OpenAPI contract
     "Thread state: an object with values.messages, an array of message objects with at least type (observed kinds:
     human, ai, tool) and content."
@@ -64,7 +64,6 @@ Feature: Contract of the agent server
       Then all responses match the contract
 
   @AS-CONTRACT-list-threads @must @section-2 @section-4 @last
-  @anonymous
   Rule: Every list-threads or search-threads response matches the OpenAPI contract
     "GET /threads ... List of threads; used as the example of an authenticated request"
     Applies to the endpoint that lists the threads of this target: agent.listing, or the one that is served.

@@ -9,7 +9,7 @@ Feature: Contract of the control plane
   precision; take 80 ms and more for every response, with jitter.
 
   @CP-CONTRACT-create-deployment @must @section-2 @section-4 @last
-  @anonymous @writes
+  @needs:create.body @writes
   Rule: Every create-deployment response matches the OpenAPI contract
     "Create a deployment; the response contains id and latest_revision_id."
 
@@ -19,7 +19,7 @@ Feature: Contract of the control plane
       Then all responses match the contract
 
   @CP-CONTRACT-get-deployment @must @section-2 @section-4 @last
-  @anonymous
+  @reads
   Rule: Every get-deployment response matches the OpenAPI contract
     "Known fields: id (deployment id), latest_revision_id, source, source_revision_config, and a source_config object
     containing build_on_push (boolean)."
@@ -30,7 +30,7 @@ Feature: Contract of the control plane
       Then all responses match the contract
 
   @CP-CONTRACT-update-deployment @must @section-2 @section-4 @last
-  @anonymous @writes
+  @needs:create.body @writes
   Rule: Every update-deployment response matches the OpenAPI contract
     "Known fields: id (deployment id), latest_revision_id, source, source_revision_config, and a source_config object
     containing build_on_push (boolean)."
@@ -41,7 +41,6 @@ Feature: Contract of the control plane
       Then all responses match the contract
 
   @CP-CONTRACT-list-revisions @must @section-2 @section-4 @last
-  @anonymous
   Rule: Every list-revisions response matches the OpenAPI contract
     "200 ... RevisionsList ... 404 ... JSON object with detail string saying that the deployment id was not found ...
     422 ... HTTPValidationError"
@@ -52,7 +51,7 @@ Feature: Contract of the control plane
       Then all responses match the contract
 
   @CP-CONTRACT-get-revision @must @section-2 @section-4 @last
-  @anonymous
+  @reads
   Rule: Every get-revision response matches the OpenAPI contract
     "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
 

@@ -127,11 +127,9 @@ func (o Overview) NextStep() (label, text string) {
 	if r.Scope != reports.ScopePart || o.agentOnly() || len(r.Unseen) > 0 { // a key cannot help if no request was successful
 		return "", ""
 	}
-	for _, reason := range o.NotTested() {
-		s := reason.Requirements[0].Skip
-		if s.Kind == reports.NotConfigured && s.Key != "" && s.Key != "target" {
-			return "Next", fmt.Sprintf("set %s: %s more", s.Key, reports.Count(len(reason.Requirements), "requirement"))
-		}
+	if len(r.MissingKeys) > 0 {
+		next := r.MissingKeys[0]
+		return "Next", fmt.Sprintf("set %s: %s more", next.Key, reports.Count(next.Adds, "requirement"))
 	}
 	return "", ""
 }

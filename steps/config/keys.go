@@ -171,6 +171,9 @@ func valueOf(v reflect.Value, key string) reflect.Value {
 func changed(v reflect.Value, key string, change func(v reflect.Value)) reflect.Value {
 	if v.Kind() == reflect.Interface && key != "" {
 		v = v.Elem()
+		if !v.IsValid() {
+			v = reflect.ValueOf(map[string]any{})
+		}
 	}
 	copied := reflect.New(v.Type()).Elem()
 	copied.Set(v)
@@ -183,7 +186,7 @@ func changed(v reflect.Value, key string, change func(v reflect.Value)) reflect.
 		below.Set(changed(below, rest, change))
 	case v.Kind() == reflect.Slice:
 		i, _ := strconv.Atoi(name)
-		copied.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, v.Len()+1), v))
+		copied.Set(reflect.AppendSlice(reflect.MakeSlice(v.Type(), 0, max(v.Len(), i+1)), v))
 		copied.SetLen(max(v.Len(), i+1))
 		copied.Index(i).Set(changed(copied.Index(i), rest, change))
 	case v.Kind() == reflect.Map:

@@ -202,9 +202,16 @@ func (x *examiner) examineGaps() {
 		case g.Skip.Kind == reports.NotApplicable:
 		case g.Skip.Kind == reports.NotClaimed:
 			x.add(Noted, "not claimed", names+": supports does not name "+g.Skip.Key, "")
-		default:
+		case g.Skip.Kind != reports.NotConfigured:
 			x.add(Missing, g.Skip.Key, "would enable "+names, "")
 		}
+	}
+	for _, g := range x.forecast.Missing(x.Catalogue.Scenarios()) {
+		found := "would enable " + g.Named(x.Catalogue)
+		if g.IsEmpty() {
+			found = "needed together with other missing keys"
+		}
+		x.add(Missing, g.Skip.Key, found, "")
 	}
 }
 
@@ -219,6 +226,10 @@ func (x *examiner) examinePlan() {
 	case p.Deployments > 0:
 		found = fmt.Sprintf("a test run creates at most %s with %s",
 			reports.Count(p.Deployments, "deployment"), reports.Count(p.Revisions, "revision"))
+		x.Options.Explore = suite.Automatic
+		if explored := x.Exploration(p.Deployments); explored > 0 {
+			found += fmt.Sprintf(", and up to %d more deployments to explore", explored)
+		}
 	}
 	isLimited := c.MaxDeployments > 0 && c.MaxDeployments < p.Deployments && c.Target != ""
 	if isLimited {

@@ -181,7 +181,7 @@ func TestExaminePlan(t *testing.T) {
 	c := config.Default()
 	thePlane(&c, "http://target.example")
 	c.MaxDeployments, c.MaxRevisions = 3, 5
-	e := newExaminer(&target.Target{Config: &c}, nil, suite.Options{Catalogue: catalogue})
+	e := newExaminer(&target.Target{Config: &c}, nil, suite.Options{Config: &c, Catalogue: catalogue})
 	e.examineGaps()
 	e.examinePlan()
 	assert.Regexp(t, "^note: a test run creates at most [0-9]+ deployments with [0-9]+ revisions; max_deployments is 3, so some requirements are skipped; set max_deployments to ", e.on("plan"))

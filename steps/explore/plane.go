@@ -35,12 +35,28 @@ type controlPlane struct {
 // maxDeployments is the maximum number of deployments of a sequence.
 const maxDeployments = 2
 
+// maxShrinking is the maximum number of deployments that are created to shrink a failing sequence.
+const maxShrinking = 20
+
+// Deployments returns the maximum number of deployments that exploring the control plane creates: with this number of
+// random operations, or, if it is 0, with one sequence. If deployments are limited, a sequence creates only one.
+func Deployments(operations int, isLimited bool) int {
+	switch sequences := (operations + perSequence - 1) / perSequence; {
+	case operations == 0:
+		return len(pauses) * maxDeployments
+	case isLimited:
+		return sequences + maxShrinking
+	default:
+		return sequences*maxDeployments + maxShrinking
+	}
+}
+
 // push is a field that an update may set in addition to those of the source. Its effect is not judged.
 const push = "build_on_push false"
 
-// NewControlPlane returns an explorer of the control plane, which creates its deployments within the budget of the test
-// run, or the reason why the control plane cannot be explored.
-func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement string) bool) (*Explorer, error) {
+// NewControlPlane returns an explorer of the control plane, which creates at most this number of deployments, within the
+// budget of the test run, or the reason why the control plane cannot be explored.
+func NewControlPlane(t *target.Target, p *plane.Plane, deployments int, known func(requirement string) bool) (*Explorer, error) {
 	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err
 	}
@@ -60,10 +76,10 @@ func NewControlPlane(t *target.Target, p *plane.Plane, known func(requirement st
 	for _, name := range []string{"repo_ref null", "graph_config_path null", "image_uri null", "nothing"} {
 		h.values[name] = nil
 	}
-	h.budget.Store(1 << 30)
 	if c.MaxDeployments > 0 {
-		h.budget.Store(int64(c.MaxDeployments - len(t.Ledger.Left(evidence.Deployment))))
+		deployments = min(deployments, c.MaxDeployments-len(t.Ledger.Left(evidence.Deployment)))
 	}
+	h.budget.Store(int64(deployments))
 	return &Explorer{features.ControlPlane, planeURI, h.begin}, nil
 }
 

@@ -201,6 +201,17 @@ func (e *Existing) AssumeNamed() {
 		statuses: map[string]bool{"DEPLOYED": true, "BUILD_FAILED": true}}}
 }
 
+// With returns the same deployments for a configuration with more keys.
+func (e *Existing) With(c *config.Config) *Existing {
+	copied := *e
+	copied.sources = SourcesOf(c)
+	if e.sources.config.Existing != c.Existing {
+		copied.unfit = nil
+		copied.AssumeNamed()
+	}
+	return &copied
+}
+
 // NoneExisting returns an empty set, for use before the first request.
 func NoneExisting(c *config.Config) *Existing {
 	return &Existing{ids: map[string]bool{}, sources: SourcesOf(c)}

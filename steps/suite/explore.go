@@ -14,6 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -47,10 +48,7 @@ func (r *run) explore(ctx context.Context) {
 		return
 	}
 	r.target.Progress(target.Event{Kind: target.Exploring})
-	operations := r.Explore
-	if r.automatic() {
-		operations = Explored
-	}
+	operations := r.operations()
 	found := make([]explore.Report, len(all))
 	var wait sync.WaitGroup
 	for i, e := range all {
@@ -81,18 +79,37 @@ func (r *run) explore(ctx context.Context) {
 	}
 }
 
-// mayExplore reports whether the test run is expected to explore the control plane, before it begins.
-func (r *run) mayExplore() bool {
-	c := r.target.Config
-	if c.ReadOnly || c.Target == "" {
-		return false
+// Exploration returns the maximum number of deployments that a test run with the options creates to explore the control
+// plane, before it begins. scenarios is the maximum number of the others.
+func (o *Options) Exploration(scenarios int) int {
+	c := o.Config
+	isCheap := c.Every() == 0 && client.OnThisMachine(c.Target) && o.Select.all(features.ControlPlane)
+	switch {
+	case c.ReadOnly || c.Target == "" || plane.SourcesOf(c).CanCreate() != nil:
+		return 0
+	case o.automatic() && !isCheap || o.Explore == 0 && o.ExploreCase == nil:
+		return 0
 	}
-	isCheap := c.Every() == 0 && client.OnThisMachine(c.Target) && r.Select.all(features.ControlPlane)
-	return r.Explore > 0 || r.ExploreCase != nil || r.automatic() && isCheap
+	n := explore.Deployments(o.operations(), c.MaxDeployments > 0)
+	if c.MaxDeployments > 0 {
+		n = max(min(n, c.MaxDeployments-scenarios), 0)
+	}
+	return n
+}
+
+// operations returns the number of random operations, or 0 if a sequence is given.
+func (o *Options) operations() int {
+	switch {
+	case o.ExploreCase != nil:
+		return 0
+	case o.automatic():
+		return Explored
+	}
+	return o.Explore
 }
 
 // automatic reports whether the user did not ask for exploration.
-func (r *run) automatic() bool { return r.Explore == Automatic && r.ExploreCase == nil }
+func (o *Options) automatic() bool { return o.Explore == Automatic && o.ExploreCase == nil }
 
 // explorer returns an explorer of a half of the interface, or nil if there is no reason to explore it. The error is the
 // reason why it cannot be explored. Deployments on another machine are expensive, so max_deployments must limit them.
@@ -121,7 +138,7 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 	case ofPlane && r.failedOrLeftOut("CP-POLL-1"):
 		return nil, errors.New("its deployments do not become DEPLOYED (CP-POLL-1)")
 	case ofPlane:
-		return explore.NewControlPlane(r.target, r.plane, r.failedOrLeftOut)
+		return explore.NewControlPlane(r.target, r.plane, explore.Deployments(r.operations(), c.MaxDeployments > 0), r.failedOrLeftOut)
 	}
 	return explore.NewAgentServer(ctx, r.target, r.agents, r.failedOrLeftOut, r.situations.KeepsRuns)
 }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
 // Preview is what a test run would do, as far as that is known without requests.
 type Preview struct {
 	plane.Cost
+	Explored                int    // deployments that exploring the control plane creates in addition
 	Scenarios, Requirements int    // that are selected
 	Situations              Events // of these scenarios, those about events
 	Judged                  int    // of these requirements, those that would be judged
@@ -26,17 +26,18 @@ type Events struct {
 	Scenarios  int
 }
 
-// PreviewOf returns what a test run of the selection would do. It sends no requests.
-func PreviewOf(c *config.Config, catalogue *features.Catalogue, s Selection) (*Preview, error) {
-	selected, err := s.Apply(catalogue)
+// Preview returns what a test run with the options would do. It sends no requests.
+func (o *Options) Preview() (*Preview, error) {
+	selected, err := o.Select.Apply(o.Catalogue)
 	if err != nil {
 		return nil, err
 	}
-	f := NewForecast(c, s)
+	f := NewForecast(o.Config, o.Select)
 	f.existing.AssumeNamed()
 	f.Spend(selected)
 	f.AssignMembers(selected)
 	p := &Preview{Cost: f.Plan(selected), Scenarios: len(selected), Requirements: len(byRequirement(selected))}
+	p.Explored = o.Exploration(p.Deployments)
 	p.Gaps, p.Judged = f.Gaps(selected)
 	others := slices.DeleteFunc(slices.Clone(selected), func(s *features.Scenario) bool { return s.Is(features.TagSituation) })
 	without := f.Plan(others)
@@ -91,6 +92,9 @@ func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int
 	})
 	return gaps, judged
 }
+
+// IsEmpty reports whether the gap has no requirement.
+func (g *Gap) IsEmpty() bool { return len(g.Whole)+len(g.part) == 0 }
 
 // Named returns the IDs of the requirements of the gap. A group that is complete is a pattern, as --only accepts it.
 func (g *Gap) Named(c *features.Catalogue) string {

@@ -80,6 +80,7 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	res.RenumberExchanges(order)
 	reports.Tally(res)
 	reports.SetScope(res, absent(r.Catalogue, r.Select, res))
+	res.MissingKeys = r.missingKeys(res)
 	res.Unseen = r.unseen(res)
 	res.Verdict = reports.ConcludeRun(res)
 	reports.SetProblems(res)

@@ -148,9 +148,9 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	everything := slices.Concat(r.selected, r.newer)
 	r.forecast.Spend(everything)
 	r.forecast.AssignMembers(everything)
+	created := r.forecast.Plan(everything).Deployments
 	r.target.Progress(target.Event{Kind: target.Planned, Name: strings.Join(o.Config.Addresses(), ", agent server "),
-		Total: len(everything), Seed: r.Seed, Deployments: r.forecast.Plan(everything).Deployments,
-		Explores: r.mayExplore()})
+		Total: len(everything), Seed: r.Seed, Deployments: created, Explored: r.Exploration(created)})
 	if err := r.prepare(within); err != nil && ctx.Err() == nil {
 		return nil, err
 	}

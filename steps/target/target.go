@@ -221,7 +221,7 @@ type Event struct {
 	Seed      int64
 	// Deployments is the maximum number of deployments that the selected scenarios create.
 	Deployments int
-	Explores    bool          // the test run may create more deployments to explore the control plane
+	Explored    int           // the maximum number of deployments that exploring the control plane creates in addition
 	Elapsed     time.Duration // since a poll began, or the time that the target asks the client to wait
 	Left        time.Duration // until the deadline of a poll
 	Over        bool          // the poll has ended

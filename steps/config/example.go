@@ -1,0 +1,98 @@
+package config
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// placeholder is a value of a text without an example, and of a credential, whose example is the name of a file.
+const placeholder = "example"
+
+// WithExample returns a copy of the configuration in which a missing key has a value: the example of the table of keys, or
+// a placeholder. Only which keys are set is meaningful in it. The last name of the key may be an index of a list.
+func (c *Config) WithExample(key string) *Config {
+	copied := changed(reflect.ValueOf(c).Elem(), key, func(v reflect.Value) {
+		example := exampleAt(key)
+		text, err := yaml.Marshal(example)
+		if example == nil || err != nil || yaml.Unmarshal(text, v.Addr().Interface()) != nil || v.IsZero() {
+			setPlaceholder(v)
+		}
+	})
+	with, _ := copied.Addr().Interface().(*Config)
+	return with
+}
+
+// exampleAt returns the example of a key, with placeholders for credentials, or nil. An item of a list and its keys have
+// the example of the list.
+func exampleAt(key string) any {
+	if example := Example(key); example != nil {
+		return withoutFiles(example)
+	}
+	names := strings.Split(key, ".")
+	var value any
+	for i, name := range names {
+		at, notNumber := strconv.Atoi(name)
+		list, isList := value.([]any)
+		mapping, isMapping := value.(map[string]any)
+		switch {
+		case isList && notNumber == nil && at < len(list):
+			value = list[at]
+		case isMapping:
+			value = mapping[name]
+		default:
+			value = withoutFiles(Example(strings.Join(names[:i+1], ".")))
+		}
+	}
+	return value
+}
+
+// withoutFiles returns an example in which each {file: path} is a placeholder.
+func withoutFiles(example any) any {
+	switch value := example.(type) {
+	case map[string]any:
+		if _, isFile := value["file"]; isFile && len(value) == 1 {
+			return placeholder
+		}
+		copied := map[string]any{}
+		for name, below := range value {
+			copied[name] = withoutFiles(below)
+		}
+		return copied
+	case []any:
+		var copied []any
+		for _, item := range value {
+			copied = append(copied, withoutFiles(item))
+		}
+		return copied
+	}
+	return example
+}
+
+// setPlaceholder sets a value that is not empty.
+func setPlaceholder(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(placeholder)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Interface:
+		v.Set(reflect.ValueOf(placeholder))
+	case reflect.Map:
+		entry := reflect.New(v.Type().Elem()).Elem()
+		setPlaceholder(entry)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf(placeholder), entry)
+	case reflect.Struct:
+		if v.NumField() > 0 {
+			setPlaceholder(v.Field(0))
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		setPlaceholder(v.Index(0))
+	case reflect.Int:
+		v.SetInt(1)
+	}
+}
