@@ -11,13 +11,14 @@ type Skip struct {
 // SkipKind is the kind of a skip.
 type SkipKind string
 
-// The kinds of skips. A test run with any of them except NotApplicable is partial.
+// The kinds of skips. A test run with any of them is partial, except NotApplicable, and OtherHalf without --require-whole.
 const (
 	NotApplicable SkipKind = "not-applicable" // the target need not have what the scenario tests
 	NotConfigured SkipKind = "not-configured" // the key is not in the configuration
 	NotSelected   SkipKind = "not-selected"   // an option of the command excludes it
 	NotClaimed    SkipKind = "not-claimed"    // the key supports does not include it
 	OverBudget    SkipKind = "over-budget"    // the budget under the key is used up
+	OtherHalf     SkipKind = "other-half"     // only an agent server is tested: the other half has no address, which the key would name
 )
 
 // Scope reports whether a test run judged every requirement that applies to the target.
@@ -109,14 +110,26 @@ func SetScope(r *Result, absent []NotJudged) {
 	}
 }
 
-// Catalogue returns the number of requirements of the suite, including those that the result does not contain.
-func (r *Result) Catalogue() int { return max(r.Suite.Requirements, len(r.Requirements)) }
+// Catalogue returns the number of requirements of the suite, including those that the result does not contain. If only an
+// agent server is tested, it returns the number of those about it.
+func (r *Result) Catalogue() int {
+	all := max(r.Suite.Requirements, len(r.Requirements))
+	for _, each := range r.NotJudged {
+		if r.IsOutside(each) {
+			all--
+		}
+	}
+	return all
+}
+
+// IsOutside reports whether a requirement is about the half that is not tested. With --require-whole both halves must be.
+func (r *Result) IsOutside(n NotJudged) bool { return n.Kind == OtherHalf && !r.Run.Whole }
 
 // UnjudgedCount returns the number of skipped requirements that apply to the target as far as is known. They were not
 // selected, or a budget, a profile, an address or a key excluded them.
 func (r *Result) UnjudgedCount() (n int) {
 	for _, each := range r.NotJudged {
-		if each.Kind != NotApplicable {
+		if each.Kind != NotApplicable && !r.IsOutside(each) {
 			n++
 		}
 	}

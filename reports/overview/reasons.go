@@ -28,6 +28,9 @@ func (r Reason) Because() string { return reports.Joined(": ", r.Text, r.Help) }
 func (o Overview) NotTested() []Reason {
 	var all []*reports.Requirement
 	for _, n := range o.Result.NotJudged {
+		if o.Result.IsOutside(n) {
+			continue
+		}
 		q := o.Result.Requirement(n.ID)
 		if q == nil || q.Skip == nil {
 			q = &reports.Requirement{ID: n.ID, Verdict: reports.Skipped, Skip: &n.Skip}
@@ -126,12 +129,13 @@ func shortReason(q *reports.Requirement) string {
 }
 
 // remedies are the verbs for the key of a skip.
-var remedies = map[reports.SkipKind]string{reports.NotConfigured: "set ", reports.OverBudget: "raise "}
+var remedies = map[reports.SkipKind]string{reports.NotConfigured: "set ", reports.OtherHalf: "set ", reports.OverBudget: "raise "}
 
 // skipTexts are the reasons of skips without a text of their own.
 var skipTexts = map[reports.SkipKind]string{
 	reports.NotApplicable: "does not apply to this target",
 	reports.NotConfigured: "not configured",
+	reports.OtherHalf:     "not configured",
 	reports.NotSelected:   "not selected",
 	reports.NotClaimed:    "not claimed by the target",
 	reports.OverBudget:    "over budget",

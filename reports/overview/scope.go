@@ -11,29 +11,22 @@ import (
 // and all other requirements that were not judged are optional (MAY).
 func (o Overview) agentOnly() bool {
 	r := o.Result
-	if r.Target.AgentServer == "" || r.Scope != reports.ScopePart {
-		return false
-	}
-	plane := []string{"control-plane", "end-to-end", "target"} // profiles, and the key of the control plane
-	for _, q := range r.Requirements {
-		if q.Verdict != reports.Skipped && slices.Contains(plane, q.Profile) {
-			return false
-		}
-	}
+	plane := []string{"control-plane", "end-to-end"} // profiles
+	isAlone := false
 	for _, n := range r.NotJudged {
-		if n.Kind == reports.NotApplicable {
-			continue
-		}
 		q := r.Requirement(n.ID)
-		optional := q != nil && q.Level == reports.May
-		if !optional && !slices.Contains(plane, n.Key) {
-			return false
-		}
-		if n.Kind != reports.NotConfigured && n.Kind != reports.NotClaimed {
+		isOptional := q != nil && q.Level == reports.May
+		isOfPlane := r.IsOutside(n) || n.Kind == reports.NotClaimed && slices.Contains(plane, n.Key)
+		isAlone = isAlone || isOfPlane
+		isMissing := n.Kind == reports.NotConfigured || n.Kind == reports.NotClaimed
+		if n.Kind != reports.NotApplicable && !isOfPlane && (!isOptional || !isMissing) {
 			return false
 		}
 	}
-	return true
+	isJudged := func(q reports.Requirement) bool {
+		return q.Verdict != reports.Skipped && slices.Contains(plane, q.Profile)
+	}
+	return isAlone && r.Target.AgentServer != "" && !slices.ContainsFunc(r.Requirements, isJudged)
 }
 
 // Unclaimed counts the requirements that the target does not claim: "12 MUSTs, 2 SHOULDs not claimed". It is empty if

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
@@ -142,8 +143,12 @@ func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, erro
 	if short != "" {
 		x.add(Noted, "secrets", short, "")
 	}
-	x.examineGaps()
-	x.examinePlan()
+	scenarios, _, err := o.Scenarios()
+	if err != nil {
+		return nil, err
+	}
+	x.examineGaps(scenarios)
+	x.examinePlan(scenarios)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -189,11 +194,14 @@ func (x *examiner) examineTemplate() {
 	x.add(Fine, subject, "source "+source+", matches the contract", "")
 }
 
-func (x *examiner) examineGaps() {
-	gaps, judged := x.forecast.Gaps(x.Catalogue.Scenarios())
-	x.Judged, x.Total = judged, len(x.Catalogue.Requirements)
+func (x *examiner) examineGaps(scenarios []*features.Scenario) {
+	gaps, judged := x.forecast.Gaps(scenarios)
+	x.Judged = judged
+	x.Total = len(slices.CompactFunc(slices.Clone(scenarios), func(a, b *features.Scenario) bool { return a.Requirement == b.Requirement }))
+	needed := map[reports.Skip]string{} // the requirements that need a key
 	for _, g := range gaps {
 		names := g.Named(x.Catalogue)
+		needed[g.Skip] = names
 		switch {
 		case g.Skip.Kind == reports.NotApplicable && len(g.Whole) > 0:
 			found := (&suite.Gap{Whole: g.Whole}).Named(x.Catalogue) + ": " +
@@ -206,18 +214,18 @@ func (x *examiner) examineGaps() {
 			x.add(Missing, g.Skip.Key, "would enable "+names, "")
 		}
 	}
-	for _, g := range x.forecast.Missing(x.Catalogue.Scenarios()) {
+	for _, g := range x.forecast.Missing(scenarios) {
 		found := "would enable " + g.Named(x.Catalogue)
 		if g.IsEmpty() {
-			found = "needed together with other missing keys"
+			found = "needed, together with other missing keys, for " + needed[g.Skip]
 		}
 		x.add(Missing, g.Skip.Key, found, "")
 	}
 }
 
-func (x *examiner) examinePlan() {
-	x.forecast.AssignMembers(x.Catalogue.Scenarios())
-	p := x.forecast.Plan(x.Catalogue.Scenarios())
+func (x *examiner) examinePlan(scenarios []*features.Scenario) {
+	x.forecast.AssignMembers(scenarios)
+	p := x.forecast.Plan(scenarios)
 	c := x.target.Config
 	found := "a test run creates no deployment"
 	switch {

@@ -182,8 +182,8 @@ func TestExaminePlan(t *testing.T) {
 	thePlane(&c, "http://target.example")
 	c.MaxDeployments, c.MaxRevisions = 3, 5
 	e := newExaminer(&target.Target{Config: &c}, nil, suite.Options{Config: &c, Catalogue: catalogue})
-	e.examineGaps()
-	e.examinePlan()
+	e.examineGaps(catalogue.Scenarios())
+	e.examinePlan(catalogue.Scenarios())
 	assert.Regexp(t, "^note: a test run creates at most [0-9]+ deployments with [0-9]+ revisions; max_deployments is 3, so some requirements are skipped; set max_deployments to ", e.on("plan"))
 	assert.Contains(t, e.on("max_revisions"), "missing: would enable CP-LIST-2, ")
 	assert.Contains(t, e.on("alternatives.tag_ref"), "CP-CREATE-5, CP-UPDATE-8")

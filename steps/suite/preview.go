@@ -28,7 +28,7 @@ type Events struct {
 
 // Preview returns what a test run with the options would do. It sends no requests.
 func (o *Options) Preview() (*Preview, error) {
-	selected, err := o.Select.Apply(o.Catalogue)
+	selected, _, err := o.Scenarios()
 	if err != nil {
 		return nil, err
 	}

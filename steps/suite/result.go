@@ -79,7 +79,7 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	res.Exchanges = r.target.Collector.Exchanges()
 	res.RenumberExchanges(order)
 	reports.Tally(res)
-	reports.SetScope(res, absent(r.Catalogue, r.Select, res))
+	reports.SetScope(res, r.absent(res))
 	res.MissingKeys = r.missingKeys(res)
 	res.Unseen = r.unseen(res)
 	res.Verdict = reports.ConcludeRun(res)
@@ -223,14 +223,19 @@ func findingID(requirement, operation string, v outcome.Violation) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// absent lists the requirements of the catalogue that were not selected, with the option that excluded them.
-func absent(c *features.Catalogue, selected Selection, res *reports.Result) []reports.NotJudged {
+// absent lists the requirements of the catalogue that were not selected, with the option that excluded them, or those of
+// the half that has no address.
+func (r *run) absent(res *reports.Result) []reports.NotJudged {
 	var all []reports.NotJudged
-	for _, q := range c.Requirements {
-		if res.Requirement(q.ID) == nil && !res.NotScored.Has(q.ID) {
-			why := reports.Skip{Kind: reports.NotSelected, Key: selected.LeavesOut(q.ID)}
-			all = append(all, reports.NotJudged{ID: q.ID, Skip: why})
+	for _, q := range r.Catalogue.Requirements {
+		if res.Requirement(q.ID) != nil || res.NotScored.Has(q.ID) {
+			continue
 		}
+		why := reports.Skip{Kind: reports.NotSelected, Key: r.Select.LeavesOut(q.ID)}
+		if r.isAlone && (q.Profile != features.AgentServer || why.Key == "") {
+			why = reports.Skip{Kind: reports.OtherHalf, Key: "target"}
+		}
+		all = append(all, reports.NotJudged{ID: q.ID, Skip: why})
 	}
 	return all
 }

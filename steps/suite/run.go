@@ -104,6 +104,7 @@ type run struct {
 	binding  func(*features.Requirement) bool // whether it counts as MUST by Options.FailOn, or by a claim
 	selected []*features.Scenario             // that count, with the sequences of exploration that failed
 	newer    []*features.Scenario             // selected scenarios that Options.Set lacks
+	isAlone  bool                             // only an agent server is tested; see Options.Scenarios
 	explored int                              // operations
 
 	unreachable string // why nothing can be judged: the target does not respond, or its address is wrong; or ""
@@ -212,7 +213,7 @@ func (r *run) judge(ctx, within context.Context) error {
 
 // newRun returns a test run. It sends no requests.
 func newRun(ctx context.Context, o Options) (*run, error) {
-	selected, err := o.Select.Apply(o.Catalogue)
+	selected, isAlone, err := o.Scenarios()
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +244,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	}
 	agents := agent.New(t, p, maker, o.Concurrency, scenarios)
 	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents, forecast: NewForecast(o.Config, o.Select),
-		start: start, verdicts: map[string]*verdict{}}
+		start: start, verdicts: map[string]*verdict{}, isAlone: isAlone}
 	for _, s := range selected {
 		if o.Set.Has(s.Requirement.ID, s.Digest()) {
 			r.selected = append(r.selected, s)

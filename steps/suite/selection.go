@@ -61,6 +61,29 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	return selected, nil
 }
 
+// Scenarios returns the selected scenarios. If only an agent server has an address, those that need a control plane are not
+// among them, unless nothing else is selected, or the claim or the selected profiles include it. isAlone reports that.
+func (o *Options) Scenarios() (selected []*features.Scenario, isAlone bool, err error) {
+	selected, err = o.Select.Apply(o.Catalogue)
+	c := o.Config
+	if err != nil || c.Target != "" || c.AgentTarget == "" {
+		return selected, false, err
+	}
+	isOther := func(q *features.Requirement) bool { return q.Profile != features.AgentServer }
+	isAskedFor := func(q *features.Requirement) bool {
+		isClaimed := len(c.Supports) > 0 && features.Claims(c.Supports).Lacks(q) == ""
+		return isOther(q) && (isClaimed || slices.Contains(o.Select.Profiles, q.Profile))
+	}
+	own := slices.DeleteFunc(slices.Clone(selected), func(s *features.Scenario) bool {
+		isDeployment := func(name string) bool { return name != features.AgentServer }
+		return isOther(s.Requirement) || slices.ContainsFunc(s.Terms.Shares, isDeployment)
+	})
+	if len(own) == 0 || slices.ContainsFunc(o.Catalogue.Requirements, isAskedFor) {
+		return selected, false, nil
+	}
+	return own, true, nil
+}
+
 // Binding returns a function that reports whether a requirement counts as MUST because of --fail-on. The option is
 // "should", or a tag expression that must match a scenario of the requirement. A tag that no scenario has, or an
 // expression that matches no scenario, is an error, because it is a typing mistake.
