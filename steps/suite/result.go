@@ -223,8 +223,7 @@ func findingID(requirement, operation string, v outcome.Violation) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// absent lists the requirements of the catalogue that were not selected, with the option that excluded them, or those of
-// the half that has no address.
+// absent lists the requirements that were not selected, with the option, and those of a half without an address.
 func (r *run) absent(res *reports.Result) []reports.NotJudged {
 	var all []reports.NotJudged
 	for _, q := range r.Catalogue.Requirements {
