@@ -118,7 +118,7 @@ func (r *Result) Exchange(id int) (Exchange, error) {
 }
 
 // RemovedNote explains a curl line with the IDs of objects that the test run has removed, as most do.
-const RemovedNote = "the test run has removed what this request names: the script makes it anew"
+const RemovedNote = "The last request names objects that the test run has removed. The script creates new ones."
 
 // CurlNote returns the note about the curl line of a finding, or "" if nothing that it names was removed.
 func (r *Result) CurlNote(f *Finding) string {

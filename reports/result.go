@@ -205,12 +205,15 @@ type Finding struct {
 }
 
 // Check is the part of a judgement that needs no knowledge of the interface. A script uses it to judge a response again.
-// A response is right if it has one of the statuses, all texts of Contains and none of Lacks. It is wrong if it has a text
-// of Lacks or, without Lacks, another status. Otherwise the check does not decide.
+// A response is right if it has one of the statuses, all texts of Requires and Contains, and none of Lacks. It is wrong if
+// it has a text of Lacks, or one of the statuses and not all texts of Requires, or, without Lacks and Requires, another
+// status. Otherwise the check does not decide.
 type Check struct {
 	Statuses []string `json:"statuses"` // "422", or "4XX" for all statuses of a class
 	Contains []string `json:"contains,omitempty"`
 	Lacks    []string `json:"lacks,omitempty"`
+	Requires []string `json:"requires,omitempty"`
+	IDs      bool     `json:"ids,omitempty"` // Lacks and Requires are ids of objects, which each script creates anew
 }
 
 // Link is one exchange that led to a finding.

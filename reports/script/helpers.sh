@@ -27,15 +27,17 @@ poll() {
 }
 
 # watch N SENTENCE SECONDS PATIENT curl ARGUMENTS: repeats the last read until its response is wrong. With PATIENT, it may
-# be wrong until it has been right
+# be wrong until it has been right. So it may if it lacks a text, but then nobody can tell whether that took too long
 watch() {
-  local n=$1 sentence=$2 end=$((SECONDS + $3)) patient=$4 is
+  local n=$1 sentence=$2 end=$((SECONDS + $3)) patient=$4$requires is wrong=
   shift 4
   while
     request "$n" "$@"
     is=0
     judge "$n" || is=$?
+    [ "$is" != 1 ] || wrong=yes
     [ "$is" != 0 ] || patient=
+    [ "$is" != 0 ] || [ -z "$wrong" ] || [ -z "$requires" ] || echo "$n" >"$dir/late"
     { [ "$is" != 1 ] || [ -n "$patient" ]; } && [ "$SECONDS" -lt "$end" ]
   do sleep 0.2; done
   report "$n" - "$sentence"
@@ -138,8 +140,11 @@ judge() {
   fi
   [ -z "$lacks" ] || ! grep -aqF -- "$lacks" "$dir/$1.body" || return 1
   if [[ " $statuses " != *" $status "* && " $statuses " != *" ${status%??}XX "* ]]; then
-    [ -z "$lacks" ] && return 1 || return 2
+    [ -z "$lacks$requires" ] && return 1 || return 2
   fi
+  while IFS= read -r text; do
+    [ -z "$text" ] || grep -aqF -- "$text" "$dir/$1.body" || return 1
+  done <<<"$requires"
   while IFS= read -r text; do
     [ -z "$text" ] || grep -aqF -- "$text" "$dir/$1.body" || return 2
   done <<<"$contains"
@@ -155,6 +160,9 @@ decide() {
   if [ -n "$lacks" ]; then
     expected="$expected without \"${lacks//$'\n'/\" or \"}\""
     [ "$is" != 1 ] || got="$got with it"
+  elif [ -n "$requires" ]; then
+    expected="$expected with \"${requires//$'\n'/\" and \"}\""
+    [ "$is" != 1 ] || got="$got without it"
   fi
   show "$1"
   if [ -s "$dir/unlike" ]; then
@@ -163,6 +171,8 @@ decide() {
     end 1 "expected $expected, got $got: still failing"
   elif [ "$is" = 2 ]; then
     end 3 "could not tell: expected $expected, got $got"
+  elif [ -s "$dir/late" ]; then
+    end 3 "could not tell: as expected only after some time"
   elif [ -n "$3" ]; then
     end 3 "could not tell: as expected this time, but $3"
   fi

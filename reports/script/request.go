@@ -150,7 +150,7 @@ func (s *script) findIDs(check *reports.Check) {
 	for _, each := range s.steps {
 		if each.ID == s.shown && s.decides {
 			s.check = &step{check: check}
-			use(s.check, strings.Join(slices.Concat(check.Contains, check.Lacks), "\n"))
+			use(s.check, strings.Join(slices.Concat(check.Contains, check.Lacks, check.Requires), "\n"))
 		}
 		use(each, each.URL+"\n"+each.Request.Body)
 		for _, p := range pairs(each.Response.Body) {

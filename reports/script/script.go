@@ -64,6 +64,7 @@ func Write(w io.Writer, r *reports.Result, f *reports.Finding) error {
 		return err
 	}
 	s.findIDs(f.Check)
+	s.decides = s.decides && s.knowsIDs(f.Check)
 	for i, each := range s.steps {
 		if err := s.writeStep(i, each); err != nil {
 			return err

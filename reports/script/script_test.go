@@ -76,30 +76,6 @@ func run(t *testing.T, r *reports.Result, f *reports.Finding, env ...string) (ou
 	return string(stdout), stderr.String(), bash.ProcessState.ExitCode()
 }
 
-// server returns a server that records each request. It returns the responses of an operation in turn, and repeats the
-// last one.
-func server(t *testing.T, responses map[string][]string) (url string, seen func() []string) {
-	var mu sync.Mutex
-	var requests []string
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		mu.Lock()
-		defer mu.Unlock()
-		requests = append(requests, strings.TrimSpace(strings.Join([]string{r.Method, r.URL.RequestURI(), r.Header.Get("X-Api-Key"), string(body)}, " ")))
-		list := responses[r.Method+" "+r.URL.Path]
-		if len(list) == 0 {
-			w.WriteHeader(http.StatusNotFound)
-			return
-		}
-		if len(list) > 1 {
-			responses[r.Method+" "+r.URL.Path] = list[1:]
-		}
-		_, _ = w.Write([]byte(list[0]))
-	}))
-	t.Cleanup(s.Close)
-	return s.URL, func() []string { mu.Lock(); defer mu.Unlock(); return requests }
-}
-
 // TestScriptTakesIDsFromResponses runs a script against a server that returns other ids than the recorded ones, and that
 // is slower than the recorded server.
 func TestScriptTakesIDsFromResponses(t *testing.T) {
@@ -236,9 +212,12 @@ func TestVerdict(t *testing.T) {
 	const thread = `{"thread_id":"t-2"}`
 	leak := &reports.Check{Statuses: []string{"2XX"}, Lacks: []string{"agentconform-old-word-1."}, Contains: []string{"new", "t-1"}}
 	refused := &reports.Check{Statuses: []string{"404", "5XX"}}
+	listed := &reports.Check{Statuses: []string{"2XX"}, Requires: []string{"t-1"}, IDs: true}
+	foreign := &reports.Check{Statuses: []string{"2XX"}, Lacks: []string{"t-0"}, IDs: true}
 	for name, c := range map[string]struct {
 		check         *reports.Check
 		create, state string
+		first         string // the first response to the last request, if it differs
 		change        func(*reports.Finding)
 		read          bool // the last request is a GET, which is repeated for 5 s
 		code          int
@@ -264,6 +243,14 @@ func TestVerdict(t *testing.T) {
 		"a read stays right for some time": {check: leak, create: thread, state: "new t-2", code: 0, read: true},
 		"all text is gone":                 {check: leak, create: thread, state: "t-2", code: 3},
 		"an error without the text":        {check: leak, create: thread, state: "404 new t-2", code: 3},
+		"an item is in the list":           {check: listed, create: thread, state: `[{"thread_id":"t-2"}]`, read: true, code: 0},
+		"an item is missing": {check: listed, create: thread, state: `[{"thread_id":"t-1"}]`, read: true, code: 1,
+			last: `expected 2xx with "t-2", got 200 without it: still failing`},
+		"an item is missing at first": {check: listed, create: thread, first: "[]", state: `[{"thread_id":"t-2"}]`, read: true, code: 3,
+			last: "could not tell: as expected only after some time"},
+		"an error in place of a list":   {check: listed, create: thread, state: "503 {}", read: true, code: 3},
+		"a missing item after a write":  {check: listed, create: thread, state: "[]", code: 3},
+		"an id that the script creates": {check: foreign, create: thread, state: "[]", code: 3},
 		"another exchange shows it": {check: refused, create: thread, state: "404 {}", code: 3,
 			change: func(f *reports.Finding) { f.Exchange = 1 }, last: "compare with: expected , got  in the test run"},
 	} {
@@ -288,6 +275,9 @@ func TestVerdict(t *testing.T) {
 				default:
 					reads++
 					response = strings.ReplaceAll(c.state, "RUN", id)
+					if reads == 1 && c.first != "" {
+						response = c.first
+					}
 				}
 				status, rest, _ := strings.Cut(response, " ")
 				if code, err := strconv.Atoi(status); err == nil {

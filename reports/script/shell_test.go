@@ -1,9 +1,13 @@
 package script_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,4 +45,28 @@ func TestHostileResponse(t *testing.T) {
 	assert.NotRegexp(t, `[\x00-\x08\x0b-\x1f\x7f\x{80}-\x{9f}]`, out)
 	assert.Contains(t, out, "é", log)
 	assert.Less(t, len(out), 1<<16)
+}
+
+// server returns a server that records each request. It returns the responses of an operation in turn, and repeats the
+// last one.
+func server(t *testing.T, responses map[string][]string) (url string, seen func() []string) {
+	var mu sync.Mutex
+	var requests []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		requests = append(requests, strings.TrimSpace(strings.Join([]string{r.Method, r.URL.RequestURI(), r.Header.Get("X-Api-Key"), string(body)}, " ")))
+		list := responses[r.Method+" "+r.URL.Path]
+		if len(list) == 0 {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		if len(list) > 1 {
+			responses[r.Method+" "+r.URL.Path] = list[1:]
+		}
+		_, _ = w.Write([]byte(list[0]))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, func() []string { mu.Lock(); defer mu.Unlock(); return requests }
 }

@@ -12,7 +12,19 @@ import (
 
 // canDecide reports whether the check of a finding decides about the response that the script shows.
 func (s *script) canDecide(f *reports.Finding) bool {
-	return f.Check != nil && len(f.Check.Statuses) > 0 && f.Exchange == s.shown
+	if f.Check == nil || len(f.Check.Statuses) == 0 || f.Exchange != s.shown {
+		return false
+	}
+	// A text may be missing only for a moment, and the helpers repeat no writes.
+	x, err := s.result.Exchange(s.shown)
+	return len(f.Check.Requires) == 0 || err == nil && x.Method == "GET"
+}
+
+// knowsIDs reports whether the script has a variable for each id in a check: those of the test run are not seen again.
+func (s *script) knowsIDs(check *reports.Check) bool {
+	return !check.IDs || !slices.ContainsFunc(slices.Concat(check.Lacks, check.Requires), func(text string) bool {
+		return !slices.ContainsFunc(s.check.uses, func(v *id) bool { return v.value == text })
+	})
 }
 
 // writeCheck writes the variables by which the helpers judge a response.
@@ -22,8 +34,8 @@ func (s *script) writeCheck() {
 	if s.step(s.shown).Status == 0 {
 		silent = "yes"
 	}
-	fmt.Fprintf(&s.text, "  statuses=%s contains=%s lacks=%s silent='%s' # what the next response must be like\n",
-		safe.ShellWord(strings.Join(check.Statuses, " ")), s.lines(check.Contains), s.lines(check.Lacks), silent)
+	fmt.Fprintf(&s.text, "  statuses=%s contains=%s lacks=%s requires=%s silent='%s' # what the next response must be like\n",
+		safe.ShellWord(strings.Join(check.Statuses, " ")), s.lines(check.Contains), s.lines(check.Lacks), s.lines(check.Requires), silent)
 }
 
 // lines returns texts as one word of a shell, one on each line, with variables for the ids in them.

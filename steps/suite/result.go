@@ -205,7 +205,7 @@ func (r *run) check(v outcome.Violation) *reports.Check {
 	if v.Check == nil || v.Exchange == 0 {
 		return nil
 	}
-	for _, text := range slices.Concat(v.Check.Contains, v.Check.Lacks) {
+	for _, text := range slices.Concat(v.Check.Contains, v.Check.Lacks, v.Check.Requires) {
 		if !plainText.MatchString(text) || r.target.Redact.Text(text) != text {
 			return nil
 		}

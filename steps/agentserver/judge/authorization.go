@@ -53,6 +53,7 @@ func ListLacksForeign(l List, thread string, filter map[string]string) error {
 			Expected: "only threads of the caller",
 			Actual:   "a thread of another user, " + outcome.Shown(row),
 			Pointer:  fmt.Sprintf("/%d", i),
+			Check:    &reports.Check{Statuses: []string{"2XX", "4XX"}, Lacks: []string{row.Get("thread_id").String()}, IDs: true},
 		})
 	}
 	return nil

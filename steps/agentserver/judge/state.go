@@ -257,8 +257,12 @@ func HoldsAnswered(state *exchange.Response, r Run) error {
 	}
 	all := messages.Of(state)
 	summary := "The thread state lacks the answer of the run"
+	var check *reports.Check
 	if r.inputIn(all) < 0 {
 		summary = "The thread state lacks the input of the run"
+		if !messages.ContainsText(state, r.Text()) {
+			check = &reports.Check{Statuses: []string{"2XX"}, Requires: []string{r.Text()}}
+		}
 	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.MissingItem,
@@ -266,6 +270,7 @@ func HoldsAnswered(state *exchange.Response, r Run) error {
 		Expected: fmt.Sprintf("the input %q and its answer", r.Text()),
 		Actual:   messages.ShownBy(all, ownersOf(all, []Run{r}, namesOf([]Run{r}))),
 		Pointer:  atMessages,
+		Check:    check,
 	}).Comparing(state, r.Created)
 }
 

@@ -129,6 +129,7 @@ func listLacks(l List, t Thread) error {
 		Summary:  "The list of threads lacks a thread of the caller",
 		Expected: "a list with thread " + t.ID,
 		Actual:   "a list of " + l.size() + ", without it",
+		Check:    &reports.Check{Statuses: []string{"2XX"}, Requires: []string{t.ID}, IDs: true},
 		Hint:     l.Hint,
 	}).Comparing(l.Response, t.Created)
 }

@@ -42,15 +42,19 @@ func HasID(a *exchange.Response, path, want string) error {
 	if got.Type == gjson.String && exchange.SameID(got.Str, want) {
 		return nil
 	}
-	return showsOther(a, path, expected)
+	return showsOther(a, path, expected, &reports.Check{Statuses: []string{"2XX"}, Requires: []string{want}, IDs: true})
 }
 
-// showsOther returns the violation by a value that is absent or not the expected one.
-func showsOther(a *exchange.Response, path, expected string) error {
+// showsOther returns the violation by a value that is absent or not the expected one. A script can look for the texts that
+// the check requires only if the wrong body does not have them at another place. The check may be nil.
+func showsOther(a *exchange.Response, path, expected string, check *reports.Check) error {
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
 		Summary:  objectOf(a.Request) + " shows the wrong " + nameAt(path),
 		Expected: expected,
+	}
+	if check != nil && !containsID(string(a.Body), check.Requires[0]) {
+		v.Check = check
 	}
 	if !a.Get(path).Exists() {
 		v.Kind = outcome.Missing

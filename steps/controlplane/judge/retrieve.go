@@ -51,7 +51,7 @@ func IsTheCreated(a *exchange.Response, c Created) error {
 	if c.Source == "" || strings.EqualFold(a.Get("source").String(), c.Source) {
 		return nil
 	}
-	return showsOther(a, "source", fmt.Sprintf("source %q", c.Source))
+	return showsOther(a, "source", fmt.Sprintf("source %q", c.Source), nil)
 }
 
 // HaveIDs judges that each response is served and shows the object with the id of its request.
@@ -75,7 +75,7 @@ func HasSource(a *exchange.Response, source string) error {
 	if a.Get("source").String() == source {
 		return nil
 	}
-	return showsOther(a, "source", fmt.Sprintf("source %q", source))
+	return showsOther(a, "source", fmt.Sprintf("source %q", source), nil)
 }
 
 // SourceFields are the fields of a source that a request may set (section 2), as GJSON paths.
@@ -99,7 +99,8 @@ func HasConfig(a *exchange.Response, sent map[string]any) error {
 		}
 		compared++
 		if a.Get(path).String() != value {
-			return showsOther(a, path, fmt.Sprintf("%s %q", nameAt(path), value))
+			return showsOther(a, path, fmt.Sprintf("%s %q", nameAt(path), value),
+				&reports.Check{Statuses: []string{"2XX"}, Requires: []string{value}})
 		}
 	}
 	if compared == 0 {
