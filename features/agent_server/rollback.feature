@@ -267,6 +267,7 @@ Feature: Rolling back a run in progress
   Rule: A rollback does not affect completed runs or runs in progress on other threads
     "a new run is created on the same thread with multitask_strategy = rollback ... The prior run is interrupted and
     completely deleted from storage"
+    Only the prior run is deleted, and only while it is in progress: all other runs keep what they wrote.
 
     Scenario: A completed run and a run in progress on other threads are unchanged
       Given a completed run and a run in progress on other threads of the user

@@ -234,6 +234,7 @@ Feature: Runs
   @writes
   Rule: An unknown assistant_id returns 4xx, adds no messages, and the thread stays usable
     "assistant_id (string, the name of a deployed graph)"
+    A run executes a deployed graph, so without one it cannot be accepted.
 
     Scenario Outline: A run with <assistant> returns 4xx
       Given a thread of the user
@@ -291,6 +292,7 @@ Feature: Runs
   @writes
   Rule: GET of a run under another thread of the user returns an HTTP error
     "GET /threads/{thread_id}/runs/{run_id} ... The run"
+    A run belongs to one thread, so its address under another one names no run.
 
     Scenario: GET of a run under another thread of the same user returns an HTTP error
       Given a completed run

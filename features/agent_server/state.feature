@@ -219,6 +219,7 @@ Feature: The state of a thread
   @writes
   Rule: GET of the state of an unknown thread returns an HTTP error
     "GET /threads/{thread_id}/state ... State with values.messages"
+    There is no state to return, and a client could not tell a wrong id from an empty thread.
 
     Scenario: GET of the state by a slightly different id, a run id or an invalid UUID returns an HTTP error
       Given a completed run

@@ -439,6 +439,7 @@ Feature: Listing the revisions of a deployment
   @shares:history
   Rule: Several comma-separated statuses return their union, and filters apply before paging
     "Comma-separated list of revision status values to filter by"
+    A limit is the maximum of what is returned, so it counts only revisions that match the filter.
 
     @reads:settled=1
     Scenario: Filtering by two statuses returns the revisions with either of them
@@ -490,6 +491,7 @@ Feature: Listing the revisions of a deployment
   @reads @shares:deployment
   Rule: Filtering by a status that does not exist returns an empty list or 4xx
     "Comma-separated list of revision status values to filter by"
+    No revision has such a status, so a list that shows one ignores the filter.
 
     Scenario Outline: The status filter "<value>" returns an empty list or 4xx
       Given a DEPLOYED deployment
@@ -622,6 +624,7 @@ Feature: Listing the revisions of a deployment
   @reads:revisions=1 @shares:history
   Rule: Every revision in the list has the source of its deployment
     "source ... Cannot be changed after the deployment is created."
+    Revisions are builds of one deployment, so its source is theirs.
 
     Scenario: Every revision in the list has the source of the deployment
       Given a deployment whose revisions are known

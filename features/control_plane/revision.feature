@@ -106,6 +106,7 @@ Feature: Retrieving one revision
   @shares:deployment
   Rule: GET of a revision under a deployment that it does not belong to returns 4xx
     "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
+    The address names a revision of that deployment, and there is none.
 
     @reads:2 @shares:another
     Scenario: GET of a revision under another deployment returns 4xx

@@ -204,6 +204,7 @@ Feature: Updating a deployment
   @writes
   Rule: PATCH of an unknown deployment returns 4xx
     "PATCH /v2/deployments/{deployment_id} ... Update a deployment"
+    There is nothing to update, so a success would be false.
 
     Scenario: An update of an unknown deployment returns 4xx
       When the client sends an empty update to an unknown deployment
