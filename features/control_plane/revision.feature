@@ -220,10 +220,10 @@ Feature: Retrieving one revision
       Then the "repo_commit_sha" of the revision is the commit id of its ref
 
     @situation @writes
-    Scenario Outline: The latest revision shows the commit id of its ref at a deployment of which <event>
+    Scenario Outline: Each DEPLOYED revision shows the commit id of its ref at a deployment of which <event>
       Given a deployment of which <event>
       When the deployment is used again
-      Then its latest revision shows the commit id of its ref
+      Then each of its DEPLOYED revisions shows the commit id of its ref
 
       @shares:deployment @shares:updated @shares:history
       Examples: deployments that other scenarios read, too

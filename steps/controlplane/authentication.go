@@ -107,6 +107,13 @@ func (w *World) clientTries(ctx context.Context, credentials, operation string) 
 			"the %s is the same with this mistake: it is too short, or has no letters that have a case", scheme)
 	}
 	w.class = classOfCredentials(credentials)
+	isRead := slices.Contains([]string{"retrieve a deployment", "list its revisions", "retrieve a revision"}, operation)
+	if target.Sender(credentials) == target.AnotherTenant && isRead { // a cache must not return to it what the client has just got
+		if err := w.try(ctx, target.TheClient, operation); err != nil {
+			return err
+		}
+		w.responses = nil
+	}
 	return w.try(ctx, target.Sender(credentials), operation)
 }
 

@@ -52,7 +52,7 @@ var DeploymentChecks = []DeploymentCheck{
 	{"each of three reads shows its id and the id of its latest revision", anyEvent, (*Deployment).namesLatest},
 	{"it shows the source_revision_config of its latest revision", anyEvent, (*Deployment).showsLatestConfig},
 	{"its latest revision is DEPLOYED", anUpdateAndBuild, (*Deployment).latestIsDeployed},
-	{"its latest revision shows the commit id of its ref", aBuild, (*Deployment).latestShowsCommit},
+	{"each of its DEPLOYED revisions shows the commit id of its ref", aBuild, (*Deployment).showCommits},
 	{"its first revision shows the source_revision_config of its creation", anUpdate, (*Deployment).firstShowsConfig},
 	{"each of its revisions is returned under its own id", anyEvent, (*Deployment).revisionsHaveIDs},
 	{"the created_at of each revision is that of its first read", anyEvent, (*Deployment).createdAtIsUnchanged},
@@ -122,8 +122,9 @@ func (d *Deployment) isMixed() bool {
 		latest.Get("repo_ref").String() != plane.RevisionConfig(d.Body)["repo_ref"]
 }
 
-// latestShowsCommit judges a DEPLOYED revision whose ref has a configured commit.
-func (d *Deployment) latestShowsCommit(context.Context) error {
+// showCommits judges the DEPLOYED revisions whose ref has a configured commit. The latest one must have one. An earlier one is
+// only judged if it shows a commit: it may show the status of the latest one although it was never built.
+func (d *Deployment) showCommits(context.Context) error {
 	if err := d.needsRepository(); err != nil {
 		return err
 	}
@@ -134,6 +135,16 @@ func (d *Deployment) latestShowsCommit(context.Context) error {
 	commit := d.Target.Config.Alternatives.Commits[ref]
 	if commit == "" {
 		return outcome.Needs("alternatives.commits", " with the commit id of "+strconv.Quote(ref))
+	}
+	for _, a := range d.afterList[:len(d.afterList)-1] {
+		own := d.Target.Config.Alternatives.Commits[a.Get("source_revision_config.repo_ref").String()]
+		isBuilt := a.OK() && plane.IsDeployed(a.Get("status").String()) && a.Get("source_revision_config.repo_commit_sha").String() != ""
+		if own == "" || !isBuilt {
+			continue
+		}
+		if err := judge.HasCommit(a, own); err != nil {
+			return err
+		}
 	}
 	return judge.HasCommit(d.latest(), commit)
 }
