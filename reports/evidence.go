@@ -101,6 +101,9 @@ func (m Message) SortedHeaders() [][2]string {
 
 // Header returns the first value of a header, whatever the case of its name.
 func (m Message) Header(name string) string {
+	if values := m.Headers[name]; len(values) > 0 {
+		return values[0]
+	}
 	for _, h := range m.SortedHeaders() {
 		if strings.EqualFold(h[0], name) {
 			return h[1]

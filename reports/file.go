@@ -143,21 +143,23 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("encoding the result: %w", err)
 	}
-	var lines []string
+	// In texts of the target the quotation marks are escaped.
+	before, after, _ := bytes.Cut(safe.JSON(doc), []byte(`"exchanges": null`))
+	if _, err := fmt.Fprintf(w, `%s"exchanges": [`, before); err != nil {
+		return err
+	}
+	separator, end := "\n    ", "]"
 	for _, x := range r.Exchanges {
 		line, err := Encode(x, "")
 		if err != nil {
 			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)
 		}
-		lines = append(lines, "\n    "+strings.TrimSpace(string(safe.JSON(line))))
+		if _, err := fmt.Fprintf(w, "%s%s", separator, bytes.TrimSpace(safe.JSON(line))); err != nil {
+			return err
+		}
+		separator, end = ",\n    ", "\n  ]"
 	}
-	exchanges := strings.Join(lines, ",")
-	if exchanges != "" {
-		exchanges += "\n  "
-	}
-	// In texts of the target the quotation marks are escaped.
-	before, after, _ := bytes.Cut(safe.JSON(doc), []byte(`"exchanges": null`))
-	_, err = fmt.Fprintf(w, `%s"exchanges": [%s]%s`, before, exchanges, after)
+	_, err = fmt.Fprintf(w, "%s%s", end, after)
 	return err
 }
 

@@ -20,58 +20,112 @@ import (
 // Write writes the exchanges of r as an HTTP archive (HAR 1.2), which browsers and proxies can open. An exchange without a
 // response has the status 0, like in browsers, and a comment with the reason. Errors are those of w.
 func Write(w io.Writer, r *reports.Result) error {
-	var entries []string
-	for _, x := range r.Exchanges {
-		entries = append(entries, "\n"+encode(entryOf(r.Run.StartedAt, x)))
-	}
-	creator := object{"name": "agentconform", "version": r.Suite.Version}
+	creator := map[string]string{"name": "agentconform", "version": r.Suite.Version}
 	_, err := fmt.Fprintf(w, `{"log": {
 "version": "1.2",
 "creator": %s,
 "comment": %s,
-"entries": [%s
-]}}
-`, encode(creator), encode(overview.Of(r).FactsText("; ")), strings.Join(entries, ","))
+"entries": [`, encode(creator), encode(overview.Of(r).FactsText("; ")))
+	if err != nil {
+		return err
+	}
+	separator := "\n"
+	for _, x := range r.Exchanges {
+		if _, err := fmt.Fprintf(w, "%s%s", separator, encode(entryOf(r.Run.StartedAt, x))); err != nil {
+			return err
+		}
+		separator = ",\n"
+	}
+	_, err = io.WriteString(w, "\n]}}\n")
 	return err
 }
 
-// object is a JSON object.
-type object map[string]any
-
 // encode returns a value of texts and numbers as JSON.
-func encode(value any) string {
+func encode(value any) []byte {
 	doc, _ := json.Marshal(value)
-	return string(safe.JSON(doc))
+	return safe.JSON(doc)
 }
 
-// entryOf returns an exchange as an entry of the HAR 1.2 specification. Members that start with an underscore are
-// extensions.
-func entryOf(start time.Time, x reports.Exchange) object {
+// entry is an entry of the HAR 1.2 specification. Members that start with an underscore are extensions. The members of all
+// objects are sorted.
+type entry struct {
+	Exchange int      `json:"_exchange"`
+	Scenario string   `json:"_scenario"`
+	Cache    struct{} `json:"cache"`
+	Comment  string   `json:"comment,omitempty"`
+	Request  request  `json:"request"`
+	Response response `json:"response"`
+	Started  string   `json:"startedDateTime"`
+	Time     float64  `json:"time"`
+	Timings  timings  `json:"timings"`
+}
+
+type timings struct {
+	Receive int     `json:"receive"`
+	Send    int     `json:"send"`
+	Wait    float64 `json:"wait"`
+}
+
+type request struct {
+	BodySize    int       `json:"bodySize"`
+	Cookies     []pair    `json:"cookies"`
+	Headers     []pair    `json:"headers"`
+	HeadersSize int       `json:"headersSize"`
+	HTTPVersion string    `json:"httpVersion"`
+	Method      string    `json:"method"`
+	PostData    *postData `json:"postData,omitempty"`
+	QueryString []pair    `json:"queryString"`
+	URL         string    `json:"url"`
+}
+
+type postData struct {
+	MimeType string `json:"mimeType"`
+	Text     string `json:"text"`
+}
+
+type response struct {
+	BodySize    int     `json:"bodySize"`
+	Content     content `json:"content"`
+	Cookies     []pair  `json:"cookies"`
+	Headers     []pair  `json:"headers"`
+	HeadersSize int     `json:"headersSize"`
+	HTTPVersion string  `json:"httpVersion"`
+	RedirectURL string  `json:"redirectURL"`
+	Status      int     `json:"status"`
+	StatusText  string  `json:"statusText"`
+}
+
+type content struct {
+	Comment  string `json:"comment,omitempty"`
+	MimeType string `json:"mimeType"`
+	Size     int    `json:"size"`
+	Text     string `json:"text"`
+}
+
+type pair struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+func entryOf(start time.Time, x reports.Exchange) entry {
+	const version = "HTTP/1.1"
 	target, query := address(x.URL)
-	request := object{
-		"method": cmp.Or(x.Method, "GET"), "url": target, "httpVersion": "HTTP/1.1", "cookies": []object{},
-		"queryString": query, "headers": pairs(x.Request.SortedHeaders()), "headersSize": -1,
-		"bodySize": x.Request.FullSize(),
+	e := entry{
+		Exchange: x.ID, Scenario: x.Scenario,
+		Started: start.Add(time.Duration(x.AtMS) * time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"),
+		Time:    max(x.MS, 0), Timings: timings{Wait: max(x.MS, 0)},
+		Request: request{Method: cmp.Or(x.Method, "GET"), URL: target, QueryString: query, HTTPVersion: version, Cookies: []pair{},
+			Headers: pairs(x.Request.SortedHeaders()), HeadersSize: -1, BodySize: x.Request.FullSize()},
+		Response: response{Status: x.Status, StatusText: http.StatusText(x.Status), HTTPVersion: version, Cookies: []pair{},
+			Headers: pairs(x.Response.SortedHeaders()), HeadersSize: -1, BodySize: x.Response.FullSize(),
+			RedirectURL: x.Response.Header("Location"), Content: content{Size: x.Response.FullSize(), Text: x.Response.Body,
+				MimeType: cmp.Or(x.Response.Header("Content-Type"), "x-unknown")}},
 	}
 	if x.Request.Body != "" {
-		request["postData"] = object{"mimeType": x.Request.Header("Content-Type"), "text": x.Request.Body}
-	}
-	content := object{
-		"size": x.Response.FullSize(), "mimeType": cmp.Or(x.Response.Header("Content-Type"), "x-unknown"),
-		"text": x.Response.Body,
+		e.Request.PostData = &postData{MimeType: x.Request.Header("Content-Type"), Text: x.Request.Body}
 	}
 	if x.Response.Size > len(x.Response.Body) {
-		content["comment"] = fmt.Sprintf("cut to %d bytes; sha256 of the whole body: %s", len(x.Response.Body), x.Response.SHA256)
-	}
-	entry := object{
-		"startedDateTime": start.Add(time.Duration(x.AtMS) * time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"),
-		"time":            max(x.MS, 0), "timings": object{"send": 0, "wait": max(x.MS, 0), "receive": 0}, "cache": object{},
-		"_exchange": x.ID, "_scenario": x.Scenario, "request": request,
-		"response": object{
-			"status": x.Status, "statusText": http.StatusText(x.Status), "httpVersion": "HTTP/1.1", "cookies": []object{},
-			"headers": pairs(x.Response.SortedHeaders()), "redirectURL": x.Response.Header("Location"), "headersSize": -1,
-			"bodySize": x.Response.FullSize(), "content": content,
-		},
+		e.Response.Content.Comment = fmt.Sprintf("cut to %d bytes; sha256 of the whole body: %s", len(x.Response.Body), x.Response.SHA256)
 	}
 	var comments []string
 	if x.Error != "" {
@@ -80,18 +134,16 @@ func entryOf(start time.Time, x reports.Exchange) object {
 	if x.Repeated {
 		comments = append(comments, reports.RepeatedNote)
 	}
-	if len(comments) > 0 {
-		entry["comment"] = strings.Join(comments, "; ")
-	}
-	return entry
+	e.Comment = strings.Join(comments, "; ")
+	return e
 }
 
-func pairs(all [][2]string) []object {
-	objects := []object{}
+func pairs(all [][2]string) []pair {
+	list := []pair{}
 	for _, each := range all {
-		objects = append(objects, object{"name": each[0], "value": each[1]})
+		list = append(list, pair{each[0], each[1]})
 	}
-	return objects
+	return list
 }
 
 // notInQuery matches escapes, and characters that the query of a URI must not contain.
@@ -99,10 +151,10 @@ var notInQuery = regexp.MustCompile(`%[0-9A-Fa-f]{2}|[^A-Za-z0-9._~!$&'()*+,;=:@
 
 // address returns a valid URI and its query parameters, because readers refuse a file with an invalid one. The URI has no
 // credentials and no fragment, as the specification requires.
-func address(raw string) (string, []object) {
+func address(raw string) (string, []pair) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return "about:blank#" + url.PathEscape(safe.Cut(raw, 2000)), []object{}
+		return "about:blank#" + url.PathEscape(safe.Cut(raw, 2000)), []pair{}
 	}
 	u.User, u.Fragment, u.RawFragment = nil, "", ""
 	var query [][2]string

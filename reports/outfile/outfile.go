@@ -11,9 +11,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Modes of files: everybody may read reports, only the owner may read credentials.
@@ -219,13 +222,24 @@ func (s Set[T]) Begin(dir string) error {
 	return nil
 }
 
-// Write creates the folder if necessary and writes all files. Each file is written completely or not at all.
+// Write creates the folder if necessary and writes all files: the first one, then the others at the same time, which must
+// not change the value. Each file is written completely or not at all.
 func (s Set[T]) Write(dir string, value T) error {
-	for _, f := range s.Files {
-		path := filepath.Join(dir, f.Name)
-		if err := Write(path, Public, func(w io.Writer) error { return f.Write(w, value) }); err != nil {
-			return fmt.Errorf("writing the report %s: %w", path, err)
-		}
+	if err := s.Files[0].write(dir, value); err != nil {
+		return err
+	}
+	var others errgroup.Group
+	others.SetLimit(runtime.GOMAXPROCS(0))
+	for _, f := range s.Files[1:] {
+		others.Go(func() error { return f.write(dir, value) })
+	}
+	return others.Wait()
+}
+
+func (f File[T]) write(dir string, value T) error {
+	path := filepath.Join(dir, f.Name)
+	if err := Write(path, Public, func(w io.Writer) error { return f.Write(w, value) }); err != nil {
+		return fmt.Errorf("writing the report %s: %w", path, err)
 	}
 	return nil
 }

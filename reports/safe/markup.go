@@ -69,7 +69,13 @@ var jsonCommands = regexp.MustCompile(`(?i)##((?:vso|teamcity)?\[)`)
 // JSON returns an equivalent JSON document for a terminal: the characters that [Visible] replaces become \u escapes. They
 // occur only in strings. Bytes that are not UTF-8 become U+FFFD, like in encoding/json.
 func JSON(doc []byte) []byte {
-	doc = jsonCommands.ReplaceAll(doc, []byte(`#\u0023$1`))
+	if bytes.Contains(doc, []byte("##")) {
+		doc = jsonCommands.ReplaceAll(doc, []byte(`#\u0023$1`))
+	}
+	isPlain := func(r rune) bool { return r < 0x7f || r != utf8.RuneError && !hidden(r) }
+	if !bytes.ContainsFunc(doc, func(r rune) bool { return !isPlain(r) }) { // most documents
+		return doc
+	}
 	var b bytes.Buffer
 	for i := 0; i < len(doc); {
 		r, size := utf8.DecodeRune(doc[i:])

@@ -20,6 +20,9 @@ import (
 // Visible returns s as valid UTF-8 in which a visible escape replaces each character that is invisible, moves the cursor or
 // changes the reading direction. It keeps line feeds and tabs, and removes a carriage return before a line feed.
 func Visible(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r == utf8.RuneError || hidden(r) }) { // most texts
+		return s
+	}
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); {
