@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/agentconform/agentconform/steps/config"
 )
@@ -30,8 +32,25 @@ type tests struct{ *testing.M }
 // Run sets a memory limit, so that limitMemory does not set a lower one, with which the tests in this process would
 // collect garbage continuously.
 func (m tests) Run() int {
+	_ = os.Setenv("GOMEMLIMIT", "700MiB") // a valid name
 	debug.SetMemoryLimit(700 << 20)
 	return m.M.Run()
+}
+
+// TestMemoryLimit checks that a variable takes precedence, also if it sets no limit.
+func TestMemoryLimit(t *testing.T) {
+	limit, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(100)
+	defer debug.SetMemoryLimit(limit)
+	defer debug.SetGCPercent(percent)
+	debug.SetMemoryLimit(math.MaxInt64)
+	t.Setenv("GOMEMLIMIT", "off")
+	limitMemory(8)
+	assert.EqualValues(t, math.MaxInt64, debug.SetMemoryLimit(-1))
+	t.Setenv("GOMEMLIMIT", "")
+	limitMemory(8)
+	assert.EqualValues(t, 135<<20, debug.SetMemoryLimit(-1))
+	limitMemory(9)
+	assert.EqualValues(t, 140<<20, debug.SetMemoryLimit(-1))
 }
 
 func TestMain(m *testing.M) {

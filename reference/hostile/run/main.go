@@ -38,7 +38,7 @@ func main() {
 	flag.StringVar(&only, "only", "", "comma-separated `names` of modes or groups")
 	flag.IntVar(&sample, "sample", 0, "`number` of modes, spread over the groups (0: all)")
 	flag.IntVar(&b.seconds, "seconds", 2, "limit: `seconds` after --timeout")
-	flag.IntVar(&b.megabytes, "megabytes", 150, "limit: `megabytes` of memory")
+	flag.IntVar(&b.megabytes, "megabytes", 250, "limit: `megabytes` of memory")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fail(fmt.Errorf("unexpected arguments: %s", strings.Join(flag.Args(), " ")))
