@@ -28,6 +28,11 @@ const (
 //go:embed javascript/graph.mjs javascript/auth.mjs javascript/langgraph.json javascript/package.json
 var files embed.FS
 
+// kit has what a server needs in addition, and a configuration for it.
+//
+//go:embed python/requirements.txt javascript/server.mjs agentconform.yaml
+var kit embed.FS
+
 // The parts of the files that variants of a source change. Each occurs once in its file.
 const (
 	prefix      = `"You said: "`
@@ -37,6 +42,33 @@ const (
 
 // graphFiles contains the names of the graph files by language.
 var graphFiles = map[string]string{Python: "graph.py", JavaScript: "graph.mjs"}
+
+// Kit returns the files of a language for a folder from which an agent server is started, by name: the graph, its
+// authentication handler, the lists of packages, and a configuration of agentconform.
+func Kit(language string) (map[string][]byte, error) {
+	if graphFiles[language] == "" {
+		return nil, fmt.Errorf("unknown language %q: use %s or %s", language, Python, JavaScript)
+	}
+	all := map[string][]byte{}
+	for _, fsys := range []embed.FS{files, kit} {
+		entries, err := fsys.ReadDir(language)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			all[e.Name()], err = fsys.ReadFile(path.Join(language, e.Name()))
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	configuration, err := kit.ReadFile("agentconform.yaml")
+	if err != nil {
+		return nil, err
+	}
+	all["agentconform.yaml"] = configuration
+	return all, nil
+}
 
 // Sources returns the sources in a language, in the same folders as reference/graphs: conformance is complete, and
 // conformance_next and broken contain only the files that differ. The next revision answers with another prefix. The broken

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Version is the version of the interface that the documents describe (section 9).
@@ -37,4 +38,25 @@ func SectionTitle(number string) string {
 		return ""
 	}
 	return heading[1]
+}
+
+// SectionText returns a section of the interface description with its heading, or "" if there is no such section.
+func SectionText(number string) string {
+	heading := regexp.MustCompile(`(?m)^## ` + regexp.QuoteMeta(number) + `\. `).FindStringIndex(interfaceText)
+	if heading == nil {
+		return ""
+	}
+	text := interfaceText[heading[0]:]
+	if next := strings.Index(text[2:], "\n## "); next >= 0 {
+		text = text[:next+2]
+	}
+	return strings.TrimSpace(text) + "\n"
+}
+
+// Sections returns the numbers of the sections of the interface description.
+func Sections() (numbers []string) {
+	for _, heading := range regexp.MustCompile(`(?m)^## (\d+)\. `).FindAllStringSubmatch(interfaceText, -1) {
+		numbers = append(numbers, heading[1])
+	}
+	return numbers
 }

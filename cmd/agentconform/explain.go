@@ -16,7 +16,7 @@ import (
 )
 
 func newExplain() *cobra.Command {
-	format := "text"
+	format, section := "text", ""
 	c := &cobra.Command{
 		Use:   "explain ID...",
 		Short: "Explain requirements: rule, quote, steps, known faults",
@@ -24,9 +24,19 @@ func newExplain() *cobra.Command {
 how it is judged, the sections of the interface that it comes from, its scenarios with their steps (once for the rows of
 an outline), and the faults of the reference that break it. Serve a fault (agentconform serve --fault NAME) to see what a test run reports about it.`,
 		Example: `  agentconform explain CP-LIST-3
-  agentconform explain CP-LIST-3 AS-ROLLBACK-1 --format json`,
-		Args: arguments(1, 0, "the IDs of one or more requirements, such as CP-LIST-3 (agentconform list shows all)"),
+  agentconform explain CP-LIST-3 AS-ROLLBACK-1 --format json
+  agentconform explain --section 3`,
+		Args: func(c *cobra.Command, ids []string) error {
+			if section != "" {
+				return noArguments("give either IDs or --section")(c, ids)
+			}
+			return arguments(1, 0, "the IDs of one or more requirements, such as CP-LIST-3 (agentconform list shows all)")(c, ids)
+		},
 		RunE: func(c *cobra.Command, ids []string) error {
+			if section != "" {
+				_, err := io.WriteString(c.OutOrStdout(), spec.SectionText(section))
+				return err
+			}
 			catalogue, err := features.Load()
 			if err != nil {
 				return err
@@ -57,6 +67,7 @@ an outline), and the faults of the reference that break it. Serve a fault (agent
 		ValidArgsFunction: completeRequirements,
 	}
 	addChoice(c, &format, "format", "", "text", "json")
+	addChoice(c, &section, "section", ": print this section of the interface", spec.Sections()...)
 	return c
 }
 

@@ -18,7 +18,7 @@ func arrange(root *cobra.Command) {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Start:", []*cobra.Command{newInit(), newDoctor(), newRun(), newServe()}},
+		{"Start:", []*cobra.Command{newInit(), newGraph(), newDoctor(), newRun(), newServe()}},
 		{"Work on a finding:", []*cobra.Command{newReplay(), newExplain(), newExec(), newClean()}},
 		{"CI:", []*cobra.Command{newCompare(), newList(), newSchema()}},
 		{"Contribute:", []*cobra.Command{newProve()}},
