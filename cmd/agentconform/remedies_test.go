@@ -148,8 +148,8 @@ func (s setups) wrongCredentials(t *testing.T) []remedied {
 		}
 	}
 	users := func(c *config.Config) { c.Users = right.Users }
-	const key = `status 401 with .*; (check|correct) credentials.api_key \(\S+vendor.yaml:\d+\), sent as X-Api-Key`
-	const token = `status 401 with {"detail":"Invalid credentials"}; (check|correct) users.0.token \(\S+vendor.yaml:\d+\)`
+	const key = `credentials.*(check|correct) credentials.api_key \(\S+vendor.yaml:\d+\), sent as X-Api-Key`
+	const token = `credentials.*(check|correct) users.0.token \(\S+vendor.yaml:\d+\)`
 	front := ""
 	raw := s.closingTLS(t)
 	return []remedied{
@@ -175,8 +175,8 @@ func (s setups) wrongCredentials(t *testing.T) []remedied {
 			*c = *with
 			c.Target, c.AgentTarget, c.Headers.AgentServer = plane.URL, "", map[string]string{"X-Gateway": "the-gateway-key"}
 		}, []advice{{`header_hosts .*; set header_hosts to the host of the agent server if that is another one$`,
-			`status 403 with an empty body; headers.agent_server are not sent there, because only the control plane names it: ` +
-				`add "127.0.0.1:\d+" to header_hosts if it is part of the target$`, 3,
+			`the agent server refuses the configured credentials: headers.agent_server do not reach it: ` +
+				`add "127.0.0.1:\d+" to header_hosts if it is part of the target`, 3,
 			func(c *config.Config) { c.HeaderHosts = []string{front} }}}},
 	}
 }

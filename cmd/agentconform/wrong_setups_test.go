@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/tls"
 	"io"
 	"log"
@@ -287,9 +288,24 @@ func (s setups) agents() []wrongSetup {
 		}, says: `^note refusals .* expected 401, got 200: AS-AUTH-1 will fail; .*; name an authentication handler in auth.path of the graph configuration$`},
 		{name: "assistant unknown", change: with(func(c *config.Config) { c.AssistantID = "other" }), args: try, code: 3, says: `does not know the assistant "other": set assistant_id to the name of the conformance graph; `},
 		{name: "graph without a word", change: withGraph("graph-calls-no-tool"), args: try, says: `^note graph: tool .*; correct the graph: requirements that need this word are not judged$`},
+		{name: "server that fails with a word", change: func(t *testing.T, c *config.Config) {
+			_, with := startAgent(t, reference.Options{WrapHTTP: []func(http.Handler) http.Handler{before(refusesTool)}})
+			*c = *with
+		}, args: try, code: 3, says: `^problem graph: tool .*500`},
 		{name: "graph that always fails", change: withGraph("graph-raises-without-a-word"), args: try, code: 3, says: `^problem graph: echo .* does not answer`},
 		{name: "another graph", change: withGraph("graph-greets"), args: try, code: 3, says: `^problem graph: echo .*the graph "conformance" does not repeat its input: .*; deploy the conformance graph under this name, or set assistant_id to its name; `},
 	}
+}
+
+// refusesTool returns 500 for a run with the word tool.
+func refusesTool(w http.ResponseWriter, r *http.Request) bool {
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if err != nil || !bytes.Contains(body, []byte("tool")) {
+		return false
+	}
+	w.WriteHeader(http.StatusInternalServerError)
+	return true
 }
 
 // withGraph configures only an agent server with a faulty graph.

@@ -164,34 +164,34 @@ func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) boo
 	return false
 }
 
-// rejection returns the keys of the credentials that a half has refused, and the reason why it blocks, with the beginning
-// of a refusal and the remedy. The users are those whose credentials the agent server has refused.
+// rejection returns the keys of the credentials that a half has refused, and the reason why it blocks: the remedy, and then
+// the beginning of a refusal, because reports may cut the end. The users are those whose credentials the agent server has
+// refused.
 func rejection(t *target.Target, side spec.Side, status int, users []int) (keys []string, why string) {
-	const format = "%s refuses %s: %s; %s"
-	c := t.Config
-	seen := refusalSeen(t, side, status, users)
+	const format = "%s refuses %s: %s; it returned %s"
+	const credentials = "the configured credentials"
+	c, seen := t.Config, refusalSeen(t, side, status, users)
 	if side == spec.ControlPlane {
 		for _, each := range t.Given(target.Preferred(c.Credentials)) {
 			keys = append(keys, "credentials."+each.Key)
 		}
-		remedy := "correct " + t.Sent("credentials", c.Credentials)
-		return keys, fmt.Sprintf(format, "the target", strings.Join(keys, " and "), seen, remedy)
+		return keys, fmt.Sprintf(format, "the target", credentials, "correct "+t.Sent("credentials", c.Credentials), seen)
 	}
 	const agentServer = "the agent server"
 	if len(c.Users) == 0 {
-		return []string{"users"}, fmt.Sprintf(format, agentServer, "callers without credentials", seen, "set users")
+		return []string{"users"}, fmt.Sprintf(format, agentServer, "callers without credentials", "set users", seen)
 	}
-	var remedies []string
+	lacking := t.HeadersRemedy()
+	if lacking != "" { // a gateway has refused the requests, not the agent server
+		return []string{"header_hosts"}, fmt.Sprintf(format, agentServer, credentials, lacking, seen)
+	}
+	var named []string
 	for _, i := range users {
-		key, remedy := c.CredentialOf(i)
+		key, name := c.CredentialOf(i)
 		keys = append(keys, key)
-		remedies = append(remedies, remedy)
+		named = append(named, name)
 	}
-	refused, remedy := strings.Join(keys, " and "), "correct "+strings.Join(remedies, " and ")
-	if lacking := t.HeadersRemedy(); lacking != "" { // the gateway has refused the requests, not the agent server
-		keys, remedy = []string{"header_hosts"}, lacking
-	}
-	return keys, fmt.Sprintf(format, agentServer, refused, seen, remedy)
+	return keys, fmt.Sprintf(format, agentServer, credentials, "correct "+strings.Join(named, " and "), seen)
 }
 
 // refusalSeen describes the first response with the status to credentials of the configuration. At the agent server these

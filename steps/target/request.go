@@ -84,8 +84,8 @@ func (t *Target) HeadersRemedy() string {
 	if base == "" || len(t.Config.Headers.AgentServer) == 0 || t.Config.TakesHeaders(base) {
 		return ""
 	}
-	return fmt.Sprintf("headers.agent_server are not sent there, because only the control plane names it: add %q to "+
-		"header_hosts if it is part of the target", t.Redact.Text(reports.HostPort(base)))
+	return fmt.Sprintf("headers.agent_server do not reach it: add %q to header_hosts if it is part of the target",
+		t.Redact.Text(reports.HostPort(base)))
 }
 
 func gatewayNames(c *config.Config) (names []string) {
