@@ -26,7 +26,7 @@ func TestWrongCredentialsFailNothing(t *testing.T) {
 		"the key": {func(c *config.Config, s *independent.Server) {
 			c.Credentials, c.TenantIDAlone = config.Credentials{APIKey: "a-wrong-key"}, false
 		}, "the target refuses the configured credentials: correct AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key",
-			"CP-CONTRACT-create-deployment", "CP-GET-2", nil},
+			"CP-ERROR-3", "CP-GET-2", nil},
 		"the users": {func(c *config.Config, s *independent.Server) {
 			c.AgentTarget = s.AgentURL
 			for i := range c.Users {
