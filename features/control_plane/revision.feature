@@ -22,7 +22,7 @@ Feature: Retrieving one revision
       Then each response is the requested revision
 
     @last
-    @record
+    @record @reads
     Scenario: Every valid GET of a revision returned 2xx
       When all exchanges of the test run are read
       Then every valid request to "get-revision" returned 2xx
