@@ -213,6 +213,12 @@ Feature: Runs
       When all exchanges of the test run are read
       Then each run that the suite waited for has completed
 
+    @last
+    @record
+    Scenario: No join returned before the end of its run
+      When all exchanges of the test run are read
+      Then no join returned before the end of its run
+
   @AS-RUN-5 @must @section-4
   @writes
   Rule: The join of a completed run returns at once

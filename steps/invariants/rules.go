@@ -153,6 +153,7 @@ func addRefusedRules(rules map[string]*invariant, valid *refused, updates map[st
 	})
 	rules[served("create-run")], rules[`every valid run with rollback returned 2xx`] = valid.runRules()
 	rules[`every valid request to "get-state" during a run returned 2xx`] = valid.duringRunRule()
+	rules[`no join returned before the end of its run`] = valid.joinRule()
 	for field, owner := range updates {
 		rules[`every valid update of "`+field+`" returned 2xx`] = valid.rule(plane, owner, func(s *seen) bool {
 			return s.Op.ID == "update-deployment" && s.request.Get(sourceConfig+"."+field).Type == gjson.String
