@@ -17,15 +17,35 @@ func StateEndsWith(state *exchange.Response, r Run) error {
 		return err
 	}
 	all := messages.Of(state)
-	after := len(all) - 1 - r.lastInputIn(all)
+	at := r.lastInputIn(all)
+	after := len(all) - 1 - at
 	if after == r.Outputs {
-		return nil
+		return r.followsItsInputs(state, all[:at])
 	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.WrongOrder,
 		Summary:  "The thread state does not end with the messages of the last run",
 		Expected: fmt.Sprintf("%s after the input %q", reports.Count(r.Outputs, "message"), r.Text()),
 		Actual:   fmt.Sprintf("%s after it, of %s", reports.Count(after, "message"), messages.Shown(all)),
+		Pointer:  atMessages,
+	}).Comparing(state, r.Created)
+}
+
+// followsItsInputs judges that the messages before the last input of the run end with its other inputs.
+func (r Run) followsItsInputs(state *exchange.Response, before []messages.Message) error {
+	inputs := r.Inputs[:len(r.Inputs)-1]
+	var texts []string
+	for _, m := range before[max(0, len(before)-len(inputs)):] {
+		texts = append(texts, m.Text)
+	}
+	if slices.Equal(texts, inputs) {
+		return nil
+	}
+	return outcome.Fails(state, outcome.Violation{
+		Kind:     outcome.MissingItem,
+		Summary:  "The thread state lacks human messages of the last run",
+		Expected: fmt.Sprintf("%s of the run before its input %q", reports.Count(len(inputs), "message"), r.Text()),
+		Actual:   messages.Shown(messages.Of(state)),
 		Pointer:  atMessages,
 	}).Comparing(state, r.Created)
 }

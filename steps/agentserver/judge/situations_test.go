@@ -27,6 +27,8 @@ func situationRows() []judgetest.Row {
 	return []judgetest.Row{
 		{Name: "a state that ends with the run", Got: StateEndsWith(both, second)},
 		{Name: "a state with a failed run before the last one", Got: StateEndsWith(between, second)},
+		{Name: "a state that ends with a run of two messages", Got: StateEndsWith(both, run("said one", "two"))},
+		violation("a state that lacks the first of two messages", outcome.MissingItem, StateEndsWith(both, run("before", "two"))),
 		violation("a state that ends with another run", outcome.WrongOrder, StateEndsWith(both, first)),
 		violation("a state without the last run", outcome.MissingItem, StateEndsWith(stateOf(human("one"), ai("x")), second)),
 
