@@ -108,7 +108,7 @@ Feature: Retrieving one revision
     "GET /v2/deployments/{deployment_id}/revisions/{revision_id} ... Retrieve one revision (a Revision, with status)."
     The address names a revision of that deployment, and there is none.
 
-    @reads:2 @shares:another
+    @reads:2 @shares:another @after:CP-REV-2
     Scenario: GET of a revision under another deployment returns 4xx
       Given two deployments
       When the client retrieves the revision of one deployment under the other
