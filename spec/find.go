@@ -2,7 +2,6 @@ package spec
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -48,16 +47,23 @@ func match(template, segments []string) (parameters int, ok bool) {
 // In returns the value of a parameter in a path of the operation, or "" if not found. A value that cannot be unescaped is
 // returned unchanged.
 func (op Operation) In(path, parameter string) string {
-	segments := segmentsOf(path)
-	at := slices.Index(segmentsOf(op.Path), "{"+parameter+"}")
-	if at < 0 || at >= len(segments) {
-		return ""
+	rest, more := strings.TrimPrefix(path, "/"), true
+	for template := range strings.SplitSeq(strings.TrimPrefix(op.Path, "/"), "/") {
+		if !more {
+			break
+		}
+		var segment string
+		segment, rest, more = strings.Cut(rest, "/")
+		if !isParameter(template) || template[1:len(template)-1] != parameter {
+			continue
+		}
+		value, err := url.PathUnescape(segment)
+		if err != nil {
+			return segment
+		}
+		return value
 	}
-	value, err := url.PathUnescape(segments[at])
-	if err != nil {
-		return segments[at]
-	}
-	return value
+	return ""
 }
 
 func isParameter(segment string) bool { return strings.HasPrefix(segment, "{") }

@@ -65,9 +65,12 @@ func (l *lists) noteRevision(deployment, revision string, at time.Time) {
 
 // check judges first pages without a filter. A list that was requested within patience counts as judged, too.
 func (l *lists) check(t *tally, s *seen) {
+	if s.Op.ID != "list-revisions" || !s.ok() || !s.Whole {
+		return
+	}
 	deployment := s.In("deployment_id")
 	limit, isFirst := firstPage(s.Query)
-	if s.Op.ID != "list-revisions" || !s.ok() || !s.Whole || !isFirst || l.removed[deployment] {
+	if !isFirst || l.removed[deployment] {
 		return
 	}
 	want := 0
@@ -87,10 +90,13 @@ func (l *lists) check(t *tally, s *seen) {
 // checkListed judges that a revision which is in no list without a filter is not lacking in a first page with room for it.
 // If the revision is in another page, the limit or the offset is wrong, and the revision is not lost.
 func (l *lists) checkListed(t *tally, s *seen) {
+	if s.Op.ID != "list-revisions" || !s.ok() || !s.Whole {
+		return
+	}
 	deployment := s.In("deployment_id")
 	limit, isFirst := firstPage(s.Query)
 	rows := len(s.response.Get("resources").Array())
-	if s.Op.ID != "list-revisions" || !s.ok() || !s.Whole || !isFirst || rows >= limit || l.removed[deployment] {
+	if !isFirst || rows >= limit || l.removed[deployment] {
 		return
 	}
 	t.judged++
