@@ -20,18 +20,18 @@ type lists struct {
 	patience time.Duration
 	known    map[string]map[string]time.Time // when a revision was first named, by deployment and revision
 	listed   map[string]bool                 // revisions in any list without a filter
-	removed  map[string]bool                 // deployments for which a DELETE was sent
+	removed  map[string]time.Time            // when the first DELETE of a deployment was sent
 }
 
 func newLists(patience time.Duration) *lists {
 	return &lists{patience: patience, known: map[string]map[string]time.Time{}, listed: map[string]bool{},
-		removed: map[string]bool{}}
+		removed: map[string]time.Time{}}
 }
 
 func (l *lists) note(s *seen) {
 	deployment := s.In("deployment_id")
 	if s.Method == http.MethodDelete {
-		l.removed[deployment] = true
+		keepEarliest(l.removed, deployment, s.Sent)
 	}
 	if !s.ok() || s.Status == http.StatusAccepted { // 202 does not say that the revision exists
 		return
@@ -70,7 +70,7 @@ func (l *lists) check(t *tally, s *seen) {
 	}
 	deployment := s.In("deployment_id")
 	limit, isFirst := firstPage(s.Query)
-	if !isFirst || l.removed[deployment] {
+	if !isFirst || isAfter(l.removed, deployment, s) {
 		return
 	}
 	want := 0
@@ -96,7 +96,7 @@ func (l *lists) checkListed(t *tally, s *seen) {
 	deployment := s.In("deployment_id")
 	limit, isFirst := firstPage(s.Query)
 	rows := len(s.response.Get("resources").Array())
-	if !isFirst || rows >= limit || l.removed[deployment] {
+	if !isFirst || rows >= limit || isAfter(l.removed, deployment, s) {
 		return
 	}
 	t.judged++
