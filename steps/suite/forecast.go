@@ -99,13 +99,14 @@ func writes(s *features.Scenario) bool {
 func (f *Forecast) lacks(s *features.Scenario) []*outcome.Outcome {
 	t := s.Terms
 	var errs []error
-	if t.Creates() || t.Reads == nil && len(f.shared(s)) > 0 {
+	happens := s.Is(features.TagSituation) && s.Requirement.Profile == features.ControlPlane // to no existing deployment
+	if t.Creates() || happens || t.Reads == nil && len(f.shared(s)) > 0 {
 		errs = append(errs, f.sources.CanCreate())
 	}
 	for _, keys := range t.Needs {
 		errs = append(errs, f.needs(keys, t.Anonymous))
 	}
-	if t.Reads != nil {
+	if t.Reads != nil && !happens {
 		errs = append(errs, f.existing.CheckReads(*t.Reads))
 	}
 	onlyReadsAgent := f.config.ReadOnly && f.config.AgentTarget == "" && f.config.Target != ""
