@@ -77,7 +77,7 @@ Feature: Authentication at the agent server
         | a run has completed                                 |
         | a run has failed                                    |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -88,7 +88,7 @@ Feature: Authentication at the agent server
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |
@@ -246,7 +246,7 @@ Feature: Authentication at the agent server
         | a run has completed                                 |
         | a run has failed                                    |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -257,7 +257,7 @@ Feature: Authentication at the agent server
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |
@@ -388,7 +388,7 @@ Feature: Authentication at the agent server
       Then the run reports the custom fields of the user
 
     @situation @needs:users.0.identity
-    Scenario Outline: On a thread on which <event>, a further run receives the identity of its user
+    Scenario Outline: On a thread on which <event>, a further run receives its user
       Given a thread on which <event>
       When the thread is used again
       Then a further run receives the user who started it
@@ -398,7 +398,7 @@ Feature: Authentication at the agent server
         | a run has completed                                 |
         | a run has failed                                    |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -409,7 +409,42 @@ Feature: Authentication at the agent server
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
+
+    @situation @needs:users.0.identity
+    Scenario Outline: On a thread on which <event>, the new run of a rollback receives its user
+      Given a thread on which <event>
+      When a run is rolled back on it
+      Then the new run receives the user who started it
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | five runs with equal messages have completed        |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |

@@ -141,7 +141,7 @@ Feature: Authorization at the agent server
         | a run has completed                                 |
         | a run has failed                                    |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -152,7 +152,7 @@ Feature: Authorization at the agent server
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |
@@ -237,7 +237,7 @@ Feature: Authorization at the agent server
         | a run has completed                                 |
         | a run has failed                                    |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -248,7 +248,7 @@ Feature: Authorization at the agent server
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |

@@ -86,7 +86,7 @@ Feature: Invariants of all agent-server responses
       Examples:
         | event                                            |
         | a run was rolled back as soon as it was accepted |
-        | a run was rolled back after it had written       |
+        | a long run was rolled back                       |
         | a run was rolled back after two seconds          |
         | a run was rolled back while a join was pending   |
         | a run was rolled back after its join was dropped |

@@ -49,7 +49,7 @@ Feature: Rolling back a run in progress
         | a run has completed                                 |
         | a run has failed                                    |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -60,7 +60,7 @@ Feature: Rolling back a run in progress
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |
@@ -94,7 +94,7 @@ Feature: Rolling back a run in progress
       Examples:
         | event                                            |
         | a run was rolled back as soon as it was accepted |
-        | a run was rolled back after it had written       |
+        | a long run was rolled back                       |
         | a run was rolled back after two seconds          |
         | a run was rolled back while a join was pending   |
         | a run was rolled back after its join was dropped |
@@ -113,7 +113,7 @@ Feature: Rolling back a run in progress
         | a run has completed                                 |
         | a run has failed                                    |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -124,7 +124,7 @@ Feature: Rolling back a run in progress
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |
@@ -163,7 +163,7 @@ Feature: Rolling back a run in progress
       Examples:
         | event                                            |
         | a run was rolled back as soon as it was accepted |
-        | a run was rolled back after it had written       |
+        | a long run was rolled back                       |
         | a run was rolled back after two seconds          |
         | a run was rolled back while a join was pending   |
         | a run was rolled back after its join was dropped |
@@ -182,7 +182,7 @@ Feature: Rolling back a run in progress
         | a run has completed                                 |
         | a run has failed                                    |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -193,7 +193,7 @@ Feature: Rolling back a run in progress
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |

@@ -41,7 +41,7 @@ Feature: Runs
         | a run has completed                                 |
         | a run has failed                                    |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -52,7 +52,7 @@ Feature: Runs
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |
@@ -102,7 +102,7 @@ Feature: Runs
         | event                                               |
         | a run has completed                                 |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -113,7 +113,7 @@ Feature: Runs
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |

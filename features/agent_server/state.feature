@@ -115,7 +115,7 @@ Feature: The state of a thread
         | event                                               |
         | a run has completed                                 |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -126,7 +126,7 @@ Feature: The state of a thread
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |
@@ -149,7 +149,7 @@ Feature: The state of a thread
         | a run has completed                                 |
         | a run has failed                                    |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -160,7 +160,7 @@ Feature: The state of a thread
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |
@@ -192,7 +192,7 @@ Feature: The state of a thread
         | event                                               |
         | a run has completed                                 |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -203,7 +203,7 @@ Feature: The state of a thread
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |
@@ -244,7 +244,7 @@ Feature: The state of a thread
         | a run has completed                                 |
         | a run has failed                                    |
         | a run has used a tool                               |
-        | a run has followed a longer one with equal messages |
+        | five runs with equal messages have completed        |
         | metadata was set                                    |
         | a client has dropped its join                       |
         | a plain run was sent while a join was pending       |
@@ -255,7 +255,7 @@ Feature: The state of a thread
         | runs with an unknown token were refused             |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
-        | a run was rolled back after it had written          |
+        | a long run was rolled back                          |
         | a run was rolled back after two seconds             |
         | a run was rolled back while a join was pending      |
         | a run was rolled back after its join was dropped    |

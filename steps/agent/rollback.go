@@ -54,8 +54,9 @@ func (rb *Rollback) left() error {
 }
 
 // Replace starts a run with rollback on the thread of a run in progress and waits until the new one has completed.
-func (s *Server) Replace(ctx context.Context, p *Progress) (*Rollback, error) {
-	next, err := s.Post(ctx, p.Thread, Order{Strategy: RollbackStrategy})
+func (s *Server) Replace(ctx context.Context, p *Progress, o Order) (*Rollback, error) {
+	o.Strategy = RollbackStrategy
+	next, err := s.Post(ctx, p.Thread, o)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +82,8 @@ func (s *Server) awaitNext(ctx context.Context, rb *Rollback) error {
 	return err
 }
 
-// won reports whether the prior run was certainly in progress until the new one had been accepted.
-func (rb *Rollback) won() bool {
+// Won reports whether the prior run was certainly in progress until the new one had been accepted.
+func (rb *Rollback) Won() bool {
 	return rb.Next.ID != "" && rb.Next.Responded().Before(rb.Prior.Until())
 }
 
@@ -97,6 +98,8 @@ type Plan struct {
 	Moment string                                       // at which the new run is sent
 	Thread *Thread                                      // of both runs; nil for a new thread
 	Before func(ctx context.Context, p *Progress) error // is called before the new run is sent; nil does nothing
+	Prior  Order                                        // of the run that is rolled back, without its hold
+	Next   Order                                        // of the new run, without its strategy
 }
 
 // RollBack rolls a run back at the moment: see [Server.RollBackAs].
@@ -111,7 +114,8 @@ func (s *Server) RollBackAs(ctx context.Context, plan Plan) (rb *Rollback, err e
 	var unclear error
 	moment := plan.Moment
 	for range Attempts {
-		p, err := s.InProgressOn(ctx, plan.Thread, moment, wanted)
+		plan.Prior.Hold = wanted
+		p, err := s.InProgressOn(ctx, plan.Thread, moment, plan.Prior)
 		if err != nil {
 			return nil, outcome.AsPrecondition(err)
 		}
@@ -120,7 +124,7 @@ func (s *Server) RollBackAs(ctx context.Context, plan Plan) (rb *Rollback, err e
 				return nil, outcome.AsPrecondition(err)
 			}
 		}
-		if rb, err = s.Replace(ctx, p); err != nil {
+		if rb, err = s.Replace(ctx, p, plan.Next); err != nil {
 			return nil, err
 		}
 		if !rb.Next.Complete() {
@@ -145,7 +149,7 @@ func (s *Server) RollBackAs(ctx context.Context, plan Plan) (rb *Rollback, err e
 				"and of one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts",
 				Attempts).ByRequirement("AS-ROLLBACK-2", "AS-ROLLBACK-3")
 			continue
-		case inTime, leaves && moment != HasStarted && rb.won() && !rb.Prompt():
+		case inTime, leaves && moment != HasStarted && rb.Won() && !rb.Prompt():
 			return rb, nil
 		}
 		wanted, unclear = p.AfterLoss(), nil
@@ -170,7 +174,7 @@ func (rb *Rollback) Usable() error {
 	if err := judge.NewRunCompletes(rb.Next.Final, rb.Next.Value()); err != nil {
 		return err
 	}
-	if rb.won() && rb.Prompt() {
+	if rb.Won() && rb.Prompt() {
 		return nil
 	}
 	const late = "the new run did not complete before the natural end of the prior run (AS-ROLLBACK-1), in %d attempts"
@@ -205,11 +209,12 @@ func (p *Progress) Until() time.Time {
 // InProgress starts a run on a new thread and returns at the moment, while it is certainly in progress. It tries
 // several times, each time with a run that takes longer.
 func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Duration) (*Progress, error) {
-	return s.InProgressOn(ctx, nil, moment, wanted)
+	return s.InProgressOn(ctx, nil, moment, Order{Hold: wanted})
 }
 
 // InProgressOn is InProgress on the thread, or on a new one for each attempt if it is nil.
-func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, wanted time.Duration) (*Progress, error) {
+func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, o Order) (*Progress, error) {
+	o.Waits, o.written = true, moment == HasStarted
 	if moment == pendingBehind {
 		if err := s.queuesRuns(ctx); err != nil {
 			return nil, err
@@ -225,7 +230,7 @@ func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, wa
 				return nil, err
 			}
 		}
-		p, err := s.begin(ctx, t, moment, Order{Waits: true, Hold: wanted, written: moment == HasStarted})
+		p, err := s.begin(ctx, t, moment, o)
 		if err == nil && p.ended == nil && moment == pendingBehind {
 			p, err = s.behind(ctx, p)
 		}
@@ -238,7 +243,7 @@ func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, wa
 		if p.ended != nil {
 			last = outcome.Seen(p.ended)
 		}
-		wanted = p.AfterLoss()
+		o.Hold = p.AfterLoss()
 	}
 	return nil, outcome.Blocked("the run was over before the next request could be sent, in %d attempts: %s",
 		Attempts, last)

@@ -235,14 +235,14 @@ func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duratio
 		}
 		last = next
 	}
-	rb, err := s.Replace(ctx, last)
+	rb, err := s.Replace(ctx, last, Order{})
 	if err == nil {
 		err = rb.Next.Accepted()
 	}
 	if err != nil {
 		return nil, err
 	}
-	all.Runs, all.InProgress = append(all.Runs, rb.Next), rb.won()
+	all.Runs, all.InProgress = append(all.Runs, rb.Next), rb.Won()
 	all.Prompt = time.Now().Before(all.Runs[0].NotOverBefore())
 	return all, nil
 }

@@ -214,7 +214,7 @@ func (w *World) userReplaces(ctx context.Context) error {
 				return false, err
 			}
 		}
-		rb, err := w.server.Replace(ctx, w.prior)
+		rb, err := w.server.Replace(ctx, w.prior, agent.Order{})
 		if err != nil {
 			return false, err
 		}

@@ -23,7 +23,10 @@ type Thread struct {
 	removed   []*agent.GraphRun // runs that were rolled back
 	refused   []refusedRun      // runs that were refused, on this thread
 	joins     []*agent.Joining  // pending joins
+	queued    *agent.GraphRun   // the run that was sent while another one was in progress, or nil
+	found     error             // of GET of the queued run before the other one had ended
 	next      *agent.GraphRun   // the further run
+	isLong    bool              // the run that rolls back another one after the event is long
 	mute      error             // blocks if the graph cannot report its user
 	rolled    *agent.Rollback   // the rollback
 	first     outcomes          // of the checks on the first thread of the event, for the second thread
@@ -49,7 +52,7 @@ func (s *Situations) Use(ctx context.Context, event string, isRolledBack bool) (
 	if at < 0 {
 		return nil, outcome.SuiteError("no event is called %q", event)
 	}
-	if err := s.isClaimed(ThreadEvents[at]); err != nil {
+	if err := s.isClaimed(ThreadEvents[at], isRolledBack); err != nil {
 		return nil, err
 	}
 	name := aThread + event
@@ -67,22 +70,23 @@ func (s *Situations) Use(ctx context.Context, event string, isRolledBack bool) (
 	return found, outcome.AsPrecondition(err)
 }
 
-// isClaimed returns an error that skips if the target does not claim what makes the event possible.
-func (s *Situations) isClaimed(e ThreadEvent) error {
-	id := e.needs
-	if e.Removes {
-		id = "AS-ROLLBACK-1"
+// isClaimed returns an error that skips if the target does not claim what makes the event, and a rollback after it, possible.
+func (s *Situations) isClaimed(e ThreadEvent, isRolledBack bool) error {
+	var ids []string
+	if e.needs != "" {
+		ids = append(ids, e.needs)
 	}
-	if id == "" {
-		return nil
+	if e.Removes || isRolledBack {
+		ids = append(ids, "AS-ROLLBACK-1")
 	}
-	needed := &features.Requirement{ID: id, Profile: features.CapabilityOf(id).Profile}
-	unclaimed := features.Claims(s.Target.Config.Supports).Lacks(needed)
-	if unclaimed == "" {
-		return nil
+	for _, id := range ids {
+		needed := &features.Requirement{ID: id, Profile: features.CapabilityOf(id).Profile}
+		if unclaimed := features.Claims(s.Target.Config.Supports).Lacks(needed); unclaimed != "" {
+			return outcome.Skipped(reports.NotClaimed, unclaimed, "not claimed: %s needs %s, which supports does not name", e.Name,
+				unclaimed)
+		}
 	}
-	return outcome.Skipped(reports.NotClaimed, unclaimed, "not claimed: %s needs %s, which supports does not name", e.Name,
-		unclaimed)
+	return nil
 }
 
 // examine brings the event about on a new thread and makes the checks.

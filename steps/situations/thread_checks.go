@@ -69,6 +69,7 @@ var ThreadChecks = []ThreadCheck{
 	{"it completes without waiting for the prior run", rollback, anyRun, (*Thread).rollsBack},
 	{"the prior run can no longer be retrieved after that", rollback, anyRun, (*Thread).priorIsGone},
 	{"the state has the messages of the new run and none of the prior run", rollback, anyRun, (*Thread).stateIsOfNewRun},
+	{"the new run receives the user who started it", rollback, anyRun, (*Thread).newRunKnowsUser},
 }
 
 // state reads the state of the thread, which shows the messages of the runs within patience.
@@ -117,6 +118,9 @@ func (t *Thread) lacksRemoved(state *exchange.Response) error {
 
 // completedAreRetrieved is blocked if a rollback has removed a completed run in place of the one that it must remove.
 func (t *Thread) completedAreRetrieved(ctx context.Context) error {
+	if t.found != nil && len(t.AllExcept(t.completed...)) == 0 { // all were executed, so none has replaced another
+		return t.found
+	}
 	err := common.Each(t.completed, func(g *agent.GraphRun) error {
 		a, err := t.server.GetRun(ctx, t.owner(), g)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
@@ -36,7 +37,7 @@ var ThreadEvents = []ThreadEvent{
 	{Name: "a run has completed", happen: (*Thread).complete},
 	{Name: "a run has failed", Fails: true, happen: (*Thread).fail},
 	{Name: "a run has used a tool", happen: (*Thread).useTool},
-	{Name: "a run has followed a longer one with equal messages", happen: (*Thread).completeUnequal},
+	{Name: "five runs with equal messages have completed", happen: (*Thread).completeEqual},
 	{Name: "metadata was set", happen: (*Thread).complete, hasMetadata: true},
 	{Name: "a client has dropped its join", happen: (*Thread).dropJoin},
 	{Name: "a plain run was sent while a join was pending", happen: (*Thread).sendDuringJoin},
@@ -47,7 +48,7 @@ var ThreadEvents = []ThreadEvent{
 	{Name: "runs with an unknown token were refused", needs: "AS-AUTH-2", happen: refuse(target.UnknownToken)},
 	{Name: "another user has created eleven threads since", needs: "AS-AUTHZ-3", happen: (*Thread).otherCreatesThreads},
 	{Name: "a run was rolled back as soon as it was accepted", Removes: true, happen: rollBack(agent.JustStarted, nil)},
-	{Name: "a run was rolled back after it had written", Removes: true, happen: rollBack(agent.HasStarted, nil)},
+	{Name: "a long run was rolled back", Removes: true, happen: (*Thread).rollBackLong},
 	{Name: "a run was rolled back after two seconds", Removes: true,
 		happen: rollBack(agent.JustStarted, (*Thread).waitLong)},
 	{Name: "a run was rolled back while a join was pending", Removes: true,
@@ -85,12 +86,19 @@ func (t *Thread) fail(ctx context.Context) error {
 	return err
 }
 
-func (t *Thread) completeUnequal(ctx context.Context) error {
-	const equal, other = "The same message in two runs.", "A message of the first run."
-	if err := t.run(ctx, agent.Order{Before: []string{equal, other}}); err != nil {
-		return err
+// completeEqual completes runs that have a message in common. The first one has most messages.
+func (t *Thread) completeEqual(ctx context.Context) error {
+	const equal, other = "The same message in each run.", "A message of the first run."
+	for i := range 5 {
+		o := agent.Order{Before: []string{equal}}
+		if i == 0 {
+			o.Before = append(o.Before, slices.Repeat([]string{other}, 8)...)
+		}
+		if err := t.run(ctx, o); err != nil {
+			return err
+		}
 	}
-	return t.run(ctx, agent.Order{Before: []string{equal}})
+	return nil
 }
 
 // dropJoin lets a client go away while its join is pending. The interface does not state that the run completes then.
@@ -157,20 +165,33 @@ func (t *Thread) pause(g *agent.GraphRun) time.Duration { return min(t.Agents.Sl
 // sendDuringJoin sends a run without multitask_strategy while another one is in progress and a join of that is pending. The
 // interface does not define what happens to either: the runs whose messages the state holds afterwards have completed.
 func (t *Thread) sendDuringJoin(ctx context.Context) error {
-	first, err := t.server.Start(ctx, t.Thread, agent.Order{Waits: true})
+	patience := min(t.Target.Config.Patience, time.Second)
+	first, err := t.server.Start(ctx, t.Thread, agent.Order{Waits: true, Hold: 4 * patience})
 	if err != nil {
 		return err
 	}
 	if err := t.joinFor(ctx, first); err != nil {
 		return err
 	}
-	second, err := t.server.TryPost(ctx, t.owner(), t.Thread, agent.Order{})
+	o, err := t.reporting(ctx)
+	if err != nil {
+		return err
+	}
+	o.Hold = first.Order.Hold // longer than the rest of the first run, so that a join that waits only for that is early
+	second, err := t.server.TryPost(ctx, t.owner(), t.Thread, o)
 	if err != nil {
 		return err
 	}
 	accepted := []*agent.GraphRun{first}
 	if second.ID != "" {
-		accepted = append(accepted, second)
+		accepted, t.queued = append(accepted, second), second
+		a, err := t.retrieveWhile(ctx, second, first)
+		if err != nil {
+			return err
+		}
+		if a != nil {
+			t.found = judge.IsRun(a, second.Value())
+		}
 	}
 	var state *exchange.Response
 	for _, g := range slices.Backward(accepted) {
@@ -184,6 +205,26 @@ func (t *Thread) sendDuringJoin(ctx context.Context) error {
 		return outcome.Inapplicable("situations", "on this target, a plain run was executed at the same time as another one")
 	}
 	return nil
+}
+
+// retrieveWhile retrieves a run that was accepted while another one was in progress, and returns the last response before
+// that one ends, or nil. It repeats a GET that is refused, because a read within patience may not find the run yet.
+func (t *Thread) retrieveWhile(ctx context.Context, g, inProgress *agent.GraphRun) (*exchange.Response, error) {
+	var last *exchange.Response
+	const first, longest = 20 * time.Millisecond, 50 * time.Millisecond
+	until := inProgress.NotOverBefore()
+	err := client.Repeat(ctx, first, longest, until, func() (bool, error) {
+		a, err := t.server.GetRun(ctx, t.owner(), g)
+		if err != nil {
+			return false, err
+		}
+		isSettled := a.OK() || a.Sent.After(g.Responded().Add(t.Target.Config.Patience))
+		if isSettled && a.Ended().Before(until) {
+			last = a
+		}
+		return a.OK(), nil
+	})
+	return last, err
 }
 
 // completedIn returns the runs that have written all their messages before the input of another one, in the order of the
@@ -242,14 +283,32 @@ func rollBack(moment string, before func(*Thread, context.Context, *agent.GraphR
 		if before != nil {
 			plan.Before = func(ctx context.Context, p *agent.Progress) error { return before(t, ctx, p.GraphRun) }
 		}
-		rb, err := t.server.RollBackAs(ctx, plan)
-		if err != nil {
-			return err
-		}
-		t.completed = []*agent.GraphRun{rb.Next}
-		t.removed = []*agent.GraphRun{rb.Prior.GraphRun}
-		return nil
+		return t.rollBackAs(ctx, plan)
 	}
+}
+
+func (t *Thread) rollBackAs(ctx context.Context, plan agent.Plan) error {
+	rb, err := t.server.RollBackAs(ctx, plan)
+	if err != nil {
+		return err
+	}
+	t.completed = []*agent.GraphRun{rb.Next}
+	t.removed = []*agent.GraphRun{rb.Prior.GraphRun}
+	return nil
+}
+
+// rollBackLong rolls back a run of long messages once it has written: some servers store long values elsewhere. The next
+// run that rolls back another one on the thread is long, too: some servers read only the beginning of a request.
+func (t *Thread) rollBackLong(ctx context.Context) error {
+	t.isLong = true
+	return t.rollBackAs(ctx, agent.Plan{Moment: agent.HasStarted, Thread: t.Thread, Prior: agent.Order{Before: t.longMessages()}})
+}
+
+// longMessages returns messages that every server must take, and that are longer than common limits of a request if taken
+// together.
+func (t *Thread) longMessages() []string {
+	text := strings.Repeat("Every good boy does fine. ", 100)
+	return []string{text + t.Target.Name("long"), text + t.Target.Name("long")}
 }
 
 // waitLong waits until the run has been in progress for longHold.
@@ -262,7 +321,7 @@ func (t *Thread) waitLong(ctx context.Context, g *agent.GraphRun) error {
 func (t *Thread) replace(ctx context.Context, next func(prior *agent.Progress) agent.Order) (*agent.GraphRun, error) {
 	var wanted time.Duration
 	for range agent.Attempts {
-		p, err := t.server.InProgressOn(ctx, t.Thread, agent.HasStarted, wanted)
+		p, err := t.server.InProgressOn(ctx, t.Thread, agent.HasStarted, agent.Order{Hold: wanted})
 		if err != nil {
 			return nil, err
 		}

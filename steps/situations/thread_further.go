@@ -10,18 +10,26 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// runsFurther starts a run that reports its user, if the graph can do that.
+// reporting returns the order of a run that reports its user, if the graph can do that.
+func (t *Thread) reporting(ctx context.Context) (o agent.Order, err error) {
+	if len(t.Target.Config.Users) == 0 {
+		return o, nil
+	}
+	judged, err := t.Agents.AgentServer(ctx) // words are tried only there
+	if err != nil {
+		return o, outcome.AsPrecondition(err)
+	}
+	t.mute = judged.Understood(ctx, agent.Whoami)
+	if t.mute == nil {
+		o.Words = agent.Whoami
+	}
+	return o, nil
+}
+
 func (t *Thread) runsFurther(ctx context.Context) error {
-	var o agent.Order
-	if len(t.Target.Config.Users) > 0 {
-		judged, err := t.Agents.AgentServer(ctx) // words are tried only there
-		if err != nil {
-			return outcome.AsPrecondition(err)
-		}
-		t.mute = judged.Understood(ctx, agent.Whoami)
-		if t.mute == nil {
-			o.Words = agent.Whoami
-		}
+	o, err := t.reporting(ctx)
+	if err != nil {
+		return err
 	}
 	g, err := t.server.Post(ctx, t.Thread, o)
 	if err != nil {
@@ -61,6 +69,25 @@ func (t *Thread) furtherRunKnowsUser(ctx context.Context) error {
 	if err := t.furtherIsShown(); err != nil {
 		return err
 	}
+	if t.queued != nil && slices.Contains(t.completed, t.queued) {
+		if err := t.knowsUser(ctx, t.queued); err != nil {
+			return err
+		}
+	}
+	return t.knowsUser(ctx, t.next)
+}
+
+// newRunKnowsUser judges the report of the new run of a rollback. Other requirements judge a server on which it does not
+// complete.
+func (t *Thread) newRunKnowsUser(ctx context.Context) error {
+	if t.rolled == nil || !t.rolled.Next.Complete() {
+		return outcome.Inapplicable("the user of a run with rollback", "on this target, no run with rollback has completed")
+	}
+	return t.knowsUser(ctx, t.rolled.Next)
+}
+
+// knowsUser judges that a run reports the identity and the custom fields of its user.
+func (t *Thread) knowsUser(ctx context.Context, g *agent.GraphRun) error {
 	user := t.owner().User
 	if user == nil {
 		return outcome.Needs("users")
@@ -71,13 +98,10 @@ func (t *Thread) furtherRunKnowsUser(ctx context.Context) error {
 	if user.Identity == "" {
 		return outcome.Needs("users.0.identity")
 	}
-	report := judge.Report{State: t.next.Final, Said: t.next.Said(), Of: judge.User{Name: user.Name, Known: user.Known()}}
-	return outcome.Unless(ctx, judge.ReportsFields(report, map[string]any{"identity": user.Identity}), t.furtherRepeatsInput)
-}
-
-// furtherRepeatsInput returns an error that blocks a check if the graph ignores the input of the further run.
-func (t *Thread) furtherRepeatsInput(ctx context.Context) error {
-	return t.server.RepeatsInput(ctx, t.next)
+	report := judge.Report{State: g.Final, Said: g.Said(), Of: judge.User{Name: user.Name, Known: user.Known()}}
+	return outcome.Unless(ctx, judge.ReportsFields(report, user.Known()), func(ctx context.Context) error {
+		return t.server.RepeatsInput(ctx, g)
+	})
 }
 
 func (t *Thread) stateEndsWithFurther(context.Context) error {
@@ -104,8 +128,15 @@ func (t *Thread) rollsBack(ctx context.Context) error {
 	if outcome.Is(t.first[endsWithFurther], reports.Failed) {
 		return outcome.Blocked(also, "AS-STATE-2").ByRequirement("AS-STATE-2")
 	}
-	rb, err := t.server.RollBackAs(ctx, agent.Plan{Moment: agent.HasStarted, Thread: t.Thread})
+	o, err := t.reporting(ctx)
 	if err != nil {
+		return err
+	}
+	if t.isLong {
+		o.Before = t.longMessages()
+	}
+	rb, err := t.server.RollBackAs(ctx, agent.Plan{Moment: agent.HasStarted, Thread: t.Thread, Next: o})
+	if err != nil && (rb == nil || !rb.Won() || !rb.Next.Complete()) {
 		return err
 	}
 	t.rolled = rb
