@@ -108,7 +108,11 @@ func (t *Thread) stateEndsWithFurther(context.Context) error {
 	if err := t.further(); err != nil {
 		return err
 	}
-	return t.unlessRefused(t.next.Final, judge.StateEndsWith(t.next.Final, t.next.Value()))
+	err := judge.StateEndsWith(t.next.Final, t.next.Value())
+	if err == nil && len(t.completed) > 0 {
+		err = judge.KeepsTypes(t.last()[0].Final, t.next.Final)
+	}
+	return t.unlessRefused(t.next.Final, err)
 }
 
 func (t *Thread) furtherFollowsEarlier(context.Context) error {

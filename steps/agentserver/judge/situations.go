@@ -50,6 +50,23 @@ func (r Run) followsItsInputs(state *exchange.Response, before []messages.Messag
 	}).Comparing(state, r.Created)
 }
 
+// KeepsTypes judges that the messages that a state has in common with an earlier one have the types that they had there.
+func KeepsTypes(before, after *exchange.Response) error {
+	all := messages.Of(after)
+	for i, m := range messages.Of(before) {
+		if i < len(all) && all[i].Text == m.Text && all[i].Kind != m.Kind {
+			return outcome.Fails(after, outcome.Violation{
+				Kind:     outcome.WrongValue,
+				Summary:  "A message of an earlier run has changed its type",
+				Expected: fmt.Sprintf("message %d with the type %q", i+1, m.Kind),
+				Actual:   fmt.Sprintf("the type %q", all[i].Kind),
+				Pointer:  atMessages,
+			}).Comparing(after, before)
+		}
+	}
+	return nil
+}
+
 // lastInputIn returns the index of the last message with the text of the run's input, or -1.
 func (r Run) lastInputIn(state []messages.Message) int {
 	for i, m := range slices.Backward(state) {

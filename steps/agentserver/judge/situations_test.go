@@ -32,6 +32,10 @@ func situationRows() []judgetest.Row {
 		violation("a state that ends with another run", outcome.WrongOrder, StateEndsWith(both, first)),
 		violation("a state without the last run", outcome.MissingItem, StateEndsWith(stateOf(human("one"), ai("x")), second)),
 
+		{Name: "a state that has grown", Got: KeepsTypes(stateOf(human("one"), ai("said one")), both)},
+		{Name: "a state with other messages", Got: KeepsTypes(stateOf(human("one"), ai("other")), both)},
+		violation("a message of another type than before", outcome.WrongValue, KeepsTypes(stateOf(human("one"), human("said one")), both)),
+
 		{Name: "runs in their order", Got: HoldsInOrder(both, first, second)},
 		{Name: "a failed run between others", Got: HoldsInOrder(between, first, second)},
 		violation("runs in another order", outcome.WrongOrder, HoldsInOrder(swapped, first, second)),
