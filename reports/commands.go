@@ -162,9 +162,10 @@ func (r *Run) Flags(names ...string) (words string) {
 var findingID = regexp.MustCompile(`^[0-9a-f]+$`)
 
 // ReplayCommand returns the command that judges a finding, or all findings of a requirement, again, with the target flags
-// of the test run. A test run within go test has commands for requirements only, because these are its sub-tests.
+// of the test run. A test run within go test has commands for requirements only, because these are its sub-tests. A
+// recording has none.
 func (r *Run) ReplayCommand(id string) string {
-	if id == "" || r.GoTest != "" && findingID.MatchString(id) {
+	if id == "" || r.Recording != nil || r.GoTest != "" && findingID.MatchString(id) {
 		return ""
 	}
 	if r.GoTest != "" {

@@ -138,12 +138,13 @@ func (r *Result) CurlNote(f *Finding) string {
 	return RemovedNote
 }
 
-// RenumberExchanges gives the exchanges of r new ids and updates all references: the exchange order[0] becomes 1, order[1]
-// becomes 2 and so on. The order contains each id once. At the end of a test run the ids become independent of timing.
-func (r *Result) RenumberExchanges(order []int) {
+// SetExchanges sets the exchanges of r to those in the order, with new ids: order[0] becomes 1, order[1] becomes 2 and so
+// on. It updates all references. The order contains each id to which r refers once. At the end of a test run the ids become
+// independent of timing.
+func (r *Result) SetExchanges(order []int, exchange func(id int) Exchange) {
 	renamed, moved := make(map[int]int, len(order)), make([]Exchange, len(order))
 	for i, id := range order {
-		renamed[id], moved[i] = i+1, r.Exchanges[id-1]
+		renamed[id], moved[i] = i+1, exchange(id)
 		moved[i].ID = i + 1
 	}
 	r.Exchanges = moved

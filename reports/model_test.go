@@ -132,7 +132,7 @@ func TestEvidenceIsBounded(t *testing.T) {
 	assert.LessOrEqual(t, len(fmt.Sprint(x.Response.Headers)), 20<<10)
 }
 
-func TestRenumberExchanges(t *testing.T) {
+func TestSetExchanges(t *testing.T) {
 	r := reporttest.Faulty()
 	shown, err := r.Exchange(r.Findings[0].Exchange)
 	require.NoError(t, err)
@@ -140,7 +140,8 @@ func TestRenumberExchanges(t *testing.T) {
 	for i := range order {
 		order[i] = len(order) - i
 	}
-	r.RenumberExchanges(order)
+	all := r.Exchanges
+	r.SetExchanges(order, func(id int) reports.Exchange { return all[id-1] })
 	again, err := r.Exchange(r.Findings[0].Exchange)
 	require.NoError(t, err)
 	assert.Equal(t, shown.URL, again.URL)

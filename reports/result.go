@@ -1,7 +1,7 @@
 // Package reports contains the result of a test run as a value. The console, all files and the exit code are derived from
 // a [Result]. Package steps fills it; each exporter is a package of its own.
 //
-// [Record] adds exchanges during the test run. At its end, [Result.RenumberExchanges] makes their ids independent of
+// [Record] adds exchanges during the test run. At its end, [Result.SetExchanges] makes their ids independent of
 // timing, [Tally] counts, and [ConcludeRun] returns the verdict. [Result.WriteJSON] writes result.json, which
 // result.schema.json describes, and [ReadFile] reads it.
 //
@@ -112,7 +112,15 @@ type Run struct {
 	FailOn   string `json:"fail_on,omitempty"`
 	Whole    bool   `json:"require_whole,omitempty"` // a partial test run is incomplete
 	ReadOnly bool   `json:"read_only,omitempty"`     // the test run sent no writes, and a replay will not either
-	Stopped  string `json:"stopped,omitempty"`       // reason why it ended early, for people: "--timeout 1s", "Ctrl-C"
+	// Recording is set if the exchanges are those of a recording, and no test run sent them.
+	Recording *Recording `json:"recording,omitempty"`
+	Stopped   string     `json:"stopped,omitempty"` // reason why it ended early, for people: "--timeout 1s", "Ctrl-C"
+}
+
+// Recording is a recording whose exchanges were judged in place of those of a test run.
+type Recording struct {
+	File      string `json:"file"`
+	Exchanges int    `json:"exchanges"` // that were judged; the result has those that findings name
 }
 
 // Counts are the numbers of a test run.

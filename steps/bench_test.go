@@ -117,7 +117,8 @@ func record(b *testing.B, cfg *config.Config, res *reports.Result, times int) {
 	}
 	more := *res
 	more.Coverage, more.Exchanges = t.Collector.Coverage(t.Sides()...), t.Collector.Exchanges()
-	more.RenumberExchanges(t.Collector.Order())
+	before := more.Exchanges
+	more.SetExchanges(t.Collector.Order(), func(id int) reports.Exchange { return before[id-1] })
 	require.NoError(b, export.Write(b.TempDir(), &more))
 }
 

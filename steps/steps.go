@@ -9,6 +9,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/recording"
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
@@ -40,3 +41,8 @@ var (
 // Run judges the target and returns the result. It returns an error if the ledger cannot be written or if no scenario
 // is selected. If the target does not respond or the context ends early, the result is incomplete.
 func Run(ctx context.Context, o Options) (*reports.Result, error) { return suite.Run(ctx, o) }
+
+// JudgeRecording judges the exchanges of a recording, and sends nothing.
+func JudgeRecording(ctx context.Context, o Options, from *recording.Recording) (*reports.Result, error) {
+	return suite.JudgeRecording(ctx, o, from)
+}

@@ -171,13 +171,18 @@ const (
 	memoryOfRun     = 95 << 20
 	memoryOfRequest = 5 << 20
 	gcPercent       = 120
+
+	memoryOfRecording = 98 << 20 // for judging one, whose own limit is 150 MB
 )
 
 // limitMemory makes a test run collect garbage early, especially if responses are large. It sets a soft limit.
 // GOMEMLIMIT and GOGC take precedence, also with the value off.
-func limitMemory(concurrency int) {
+func limitMemory(concurrency int) { limitMemoryTo(memoryOfRun + int64(concurrency)*memoryOfRequest) }
+
+// limitMemoryTo sets the soft limit to a number of bytes.
+func limitMemoryTo(bytes int64) {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryOfRun + int64(concurrency)*memoryOfRequest)
+		debug.SetMemoryLimit(bytes)
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)

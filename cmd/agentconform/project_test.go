@@ -25,7 +25,7 @@ cmd: agentconform freeze -> *
 reference/prover: . -> *
 interop: . independent/serve > independent -> steps/config
 steps/conformance: . -> steps steps/config steps/suite reports reports/baseline reports/console reports/export reports/overview reports/safe
-steps: . > doctor replay > suite > explore endtoend > controlplane agentserver invariants > situations > common > agent > plane > target > controlplane/judge agentserver/judge > common/judge > outcome/judgetest > shared messages > outcome evidence > client > exchange config -> features spec spec/requirements spec/spelling reports reports/outfile reports/safe
+steps: . > doctor replay > suite > explore endtoend > controlplane agentserver invariants > situations > common > recording > agent > plane > target > controlplane/judge agentserver/judge > common/judge > outcome/judgetest > shared messages > outcome evidence > client > exchange config -> features spec spec/requirements spec/spelling reports reports/outfile reports/safe
 features: . -> reports spec/requirements spec/spelling
 reports: export compare proof baseline > badge cucumber har html junit markdown > console > overview internal/reporttest > script > story outfile > . > safe
 spec: . > requirements > spelling

@@ -145,7 +145,7 @@ type Display struct {
 	Scope    string             // " (partial run)", " (insecure: certificates not verified)"; empty for a whole test run
 	Baseline string             // " (all failures are in the baseline, exit 0)"; may be empty
 	// Exit is the exit code: 0 conformant or all failures known, 1 non-conformant or baseline out of date, 3
-	// incomplete.
+	// incomplete. A recording that shows no violation has 0, and 3 if nothing in it could be judged.
 	Exit int
 }
 
@@ -162,7 +162,13 @@ func (o Overview) Display() Display {
 	case reports.NonConformant:
 		s.Exit = 1
 	}
+	isRecording := r.Run.Recording != nil
+	if isRecording && r.Verdict == reports.Incomplete && o.Tested > 0 { // it cannot be conformant
+		s.Exit = 0
+	}
 	switch {
+	case isRecording:
+		s.Scope = " (recording)"
 	case o.agentOnly():
 		s.Scope = " (agent server)"
 	case r.UnjudgedCount() > 0:

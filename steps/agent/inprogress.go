@@ -177,6 +177,13 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 // EndStatuses are the statuses of runs that have ended, at known agent servers.
 var EndStatuses = []string{"success", "error", "timeout", "interrupted"}
 
+// UnfinishedStatuses are the statuses of runs in progress, and CompleteStatuses those of runs that have completed with
+// success or failure, at the same servers.
+var (
+	UnfinishedStatuses = []string{"pending", "running"}
+	CompleteStatuses   = []string{"success", "error", "timeout"}
+)
+
 // isPending, isRunning, isUnfinished and hasEnded report whether the status of a run has that meaning at known agent
 // servers. The interface does not define statuses of runs, so any other status matches none.
 func isPending(run *exchange.Response) bool {

@@ -163,7 +163,7 @@ func (w *allResponses) hasNoServerError() error {
 			return err
 		}
 	}
-	return judge.NoServerError(w.operations(w.target.Collector.ResponsesTo(w.side, w.requests...)))
+	return judge.NoServerError(w.operations(w.target.Collector.ServerErrorsTo(w.side, w.requests...)))
 }
 
 // operations returns exchanges with the operations to which their requests were sent.

@@ -23,7 +23,7 @@ type Scene struct {
 	Scenario *features.Scenario // nil until it is known
 	Response *exchange.Response // the last response, of either half
 	Cases    []Case             // the requests of the last act, if it sent one for each of several cases
-	Stopped  bool               // the test run was stopped, and only its record is judged
+	Stopped  bool               // only the record is judged: the test run was stopped, or others recorded it
 	Without  *exchange.Response // the response to the last request without a parameter of its Content-Type, or nil
 	Remark   string             // on a scenario that passes: what it tolerated
 	// Served judges whether the last request of the act was served. The half to which it was sent sets it.

@@ -27,6 +27,9 @@ type Collector struct {
 	recorder *recorder
 	start    time.Time
 
+	// Reread returns an exchange that a recording has, or nil for a test run, whose exchanges are all kept.
+	Reread func(id int) reports.Exchange
+
 	mu           sync.Mutex // guards the fields below; held while an exchange gets its ID and is recorded
 	exchanges    []reports.Exchange
 	observations []*Observation // they do not change
@@ -49,6 +52,12 @@ func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words sp
 	}
 }
 
+// StartAt sets the time from which the record counts, before anything is recorded.
+func (c *Collector) StartAt(start time.Time) { c.start = start }
+
+// Grow makes room for a number of exchanges.
+func (c *Collector) Grow(n int) { c.observations = slices.Grow(c.observations, n) }
+
 // Observe records one exchange and judges it. It is a client.Observer.
 func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.Time, a *exchange.Response, cause string) int {
 	judged := spec.Exchange{
@@ -60,33 +69,42 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 		judged.Header = a.Header
 		judged.Body = a.Body
 	}
-	found, against := c.oracle.JudgeResponse(judged), c.oracle.JudgeRequest(judged)
+	var found []spec.Violation
+	if a == nil || !a.Cut {
+		found = c.oracle.JudgeResponse(judged)
+	}
+	against := c.oracle.JudgeRequest(judged)
+	if r.Recorded {
+		r.Wrong = len(against) > 0
+	}
 	if !r.Wrong { // IDs are sent in the form in which the target returned them
 		against = slices.DeleteFunc(against, func(v spec.Violation) bool {
 			return v.Keyword == "format" && strings.HasPrefix(v.Pointer, "/path/")
 		})
 	}
 	op, _ := c.oracle.Find(r.Side, r.Method, r.Path)
-	x := c.recorder.exchange(ctx, r, a, cause, found)
-	if !op.Field {
-		x.Operation = op.ID
+	var x reports.Exchange
+	if !r.Recorded {
+		x = c.describe(ctx, op, r, sent, a, cause, found)
 	}
-	x.AtMS = sent.Sub(c.start).Milliseconds()
 	found = c.recorder.violations(found)
 	against = c.recorder.violations(against)
 	o := observationOf(ctx, op, r, sent, a)
 	if a != nil {
 		o.ownToken = c.recorder.ownTokenIn(r, x.Request, a)
+		o.contentType, _, _ = mime.ParseMediaType(c.recorder.redact.Record(a.Header.Get("Content-Type")))
 	}
-	o.contentType, _, _ = mime.ParseMediaType(http.Header(x.Response.Headers).Get("Content-Type"))
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.exchanges = reports.Record(c.exchanges, x)
-	o.ID = len(c.exchanges)
+	if !r.Recorded {
+		c.exchanges = reports.Record(c.exchanges, x)
+	}
+	o.ID = len(c.observations) + 1
 	o.Request, _ = c.bounded(r.Body)
 	if a != nil {
 		o.Response, o.Whole = c.bounded(a.Body)
+		o.Whole = o.Whole && !a.Cut
 	}
 	for _, v := range against {
 		if !r.Wrong {
@@ -103,6 +121,35 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 	c.byScenario[o.Scenario] = append(c.byScenario[o.Scenario], &o)
 	c.observations = append(c.observations, &o) // the first ID is 1
 	return o.ID
+}
+
+// describe returns an exchange as reports show it.
+func (c *Collector) describe(ctx context.Context, op spec.Operation, r exchange.Request, sent time.Time, a *exchange.Response,
+	cause string, found []spec.Violation,
+) reports.Exchange {
+	x := c.recorder.exchange(ctx, r, a, cause, found)
+	if !op.Field {
+		x.Operation = op.ID
+	}
+	x.AtMS = sent.Sub(c.start).Milliseconds()
+	return x
+}
+
+// Describe returns an exchange of a recording as reports show it.
+func (c *Collector) Describe(ctx context.Context, r exchange.Request, sent time.Time, a *exchange.Response, cause string,
+) reports.Exchange {
+	var found []spec.Violation
+	if a != nil && !a.Cut {
+		found = c.oracle.JudgeResponse(spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query,
+			Status: a.Status, Header: a.Header, Body: a.Body})
+	}
+	return reports.Record(nil, c.describe(ctx, c.Find(r.Side, r.Method, r.Path), r, sent, a, cause, found))[0]
+}
+
+// Find returns the operation of a request, or one without an ID if the contract has none.
+func (c *Collector) Find(side spec.Side, method, path string) spec.Operation {
+	op, _ := c.oracle.Find(side, method, path)
+	return op
 }
 
 // bounded returns the recorded part of a body, and whether it is the whole body.

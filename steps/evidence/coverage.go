@@ -3,6 +3,7 @@ package evidence
 import (
 	"cmp"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -63,8 +64,8 @@ func (c *Collector) Trusted(side spec.Side) map[int]int { return c.TrustedOf(sid
 // TrustedOf counts like Trusted the responses to one caller, by the name of the caller.
 func (c *Collector) TrustedOf(side spec.Side, caller string) map[int]int {
 	all := map[int]int{}
-	for _, o := range c.which(func(o *Observation) bool { return o.Trusted && o.Side == side && !o.Wrong }) {
-		if caller == "" || o.Caller.Name == caller {
+	for _, o := range c.Observations() {
+		if o.Trusted && o.Side == side && !o.Wrong && (caller == "" || o.Caller.Name == caller) {
 			all[o.Status]++
 		}
 	}
@@ -74,9 +75,11 @@ func (c *Collector) TrustedOf(side spec.Side, caller string) map[int]int {
 // Statuses counts the responses of the sides by status and by content type.
 func (c *Collector) Statuses(sides ...spec.Side) (statuses map[int]int, contentTypes map[string]int) {
 	statuses, contentTypes = map[int]int{}, map[string]int{}
-	for _, o := range c.which(func(o *Observation) bool { return o.Status != 0 && slices.Contains(sides, o.Side) }) {
-		statuses[o.Status]++
-		contentTypes[o.contentType]++
+	for _, o := range c.Observations() {
+		if o.Status != 0 && slices.Contains(sides, o.Side) {
+			statuses[o.Status]++
+			contentTypes[o.contentType]++
+		}
 	}
 	return statuses, contentTypes
 }
@@ -123,6 +126,13 @@ func (c *Collector) Unanswered(side spec.Side, end time.Time) []*Observation {
 	const noticed = time.Second // between the loss of a connection and the end of the process
 	return c.which(func(o *Observation) bool {
 		return o.Side == side && o.Status == 0 && o.Sent.Before(end) && o.GivenUp.After(end.Add(-noticed))
+	})
+}
+
+// ServerErrorsTo returns those of these responses that have a status of 500 or above.
+func (c *Collector) ServerErrorsTo(side spec.Side, kinds ...RequestKind) []*Observation {
+	return c.which(func(o *Observation) bool {
+		return o.Status >= http.StatusInternalServerError && o.Side == side && o.HasAnswer() && slices.Contains(kinds, o.asked)
 	})
 }
 

@@ -126,6 +126,14 @@ func (c *Collector) Exchanges() []reports.Exchange {
 	return slices.Clip(c.exchanges)
 }
 
+// Exchange returns an exchange as reports show it.
+func (c *Collector) Exchange(id int) reports.Exchange {
+	if c.Reread != nil {
+		return c.Reread(id)
+	}
+	return c.Exchanges()[id-1]
+}
+
 // Order returns the IDs of all exchanges in the order in which reports show them: fixtures first, then by scenario,
 // then by time. It does not depend on how the scenarios were interleaved.
 func (c *Collector) Order() []int {
@@ -139,8 +147,8 @@ func (c *Collector) Order() []int {
 // IDs returns the IDs of exchanges in their order.
 func IDs(all []*Observation) []int {
 	ids := make([]int, len(all))
-	for i, o := range all {
-		ids[i] = o.ID
+	for i := range all {
+		ids[i] = all[i].ID
 	}
 	return ids
 }

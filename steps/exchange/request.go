@@ -23,6 +23,9 @@ type Request struct {
 	Timeout time.Duration
 	// Wrong means that the request breaks the contract on purpose. Any other request that does is an error of the suite.
 	Wrong bool
+	// Recorded means that somebody else sent the request, for a purpose that is unknown here. It counts as wrong if it breaks
+	// the contract.
+	Recorded bool
 	// Dotted means that the path may have the segments "." and "..", which no other request has.
 	Dotted bool
 	Caller Caller

@@ -24,6 +24,7 @@ type Response struct {
 	Received []byte // the body with the target's names; nil if it is the same as Body
 	Sent     time.Time
 	Took     time.Duration
+	Cut      bool          // Body is not the whole body, because a recording lacks the rest
 	Queued   time.Duration // before it was sent: for the rate, and for a place in the limit of requests in flight
 	ID       int           // of the recorded exchange
 

@@ -24,7 +24,11 @@ const longEnough = 12
 
 // isolation judges that responses to one user contain nothing of another user (section 5): no IDs of their threads and
 // runs, and none of their texts, credentials and identities.
+//
+// In a recording, only callers with credentials of the configuration are users. What other callers have sent counts only
+// against callers without credentials, because two of the others may be the same user.
 type isolation struct {
+	target  *target.Target
 	users   map[string]*belongings // by the key of their credentials
 	known   []person
 	secrets finder[secret]
@@ -32,6 +36,10 @@ type isolation struct {
 	threads map[string][]*belonging
 	leaks   map[int]string // the operation of each exchange with a leak
 }
+
+// longInRecording is the length from which on a text that a user sent to any graph is searched for in responses to others.
+// A shorter one may be a common phrase.
+const longInRecording = 32
 
 // idAt is an ID at an agent server. Each server may number its threads from one.
 type idAt struct{ base, id string }
@@ -88,12 +96,14 @@ func (r *isolation) belongingsOf(key string) *belongings {
 }
 
 func (r *isolation) note(s *seen) {
-	if !s.isUser() {
+	if !s.isUser() && !isOtherCaller(s.Caller.Name) {
 		return
 	}
 	b := r.belongingsOf(s.Caller.Name)
-	b.sent.WriteString(s.Request)
-	b.sent.WriteByte('\n')
+	if s.isUser() {
+		b.sent.WriteString(s.Request)
+		b.sent.WriteByte('\n')
+	}
 	if !s.ok() {
 		return
 	}
@@ -103,14 +113,21 @@ func (r *isolation) note(s *seen) {
 		r.noteID(s, b, "run_id")
 	case s.Op.ID == "create-run":
 		r.noteID(s, b, "run_id")
+		shortest := longEnough
+		if r.target.Recorded && isOfOther(s, r.target.Config.AssistantID) {
+			shortest = longInRecording
+		}
 		for _, m := range s.request.Get("input.messages").Array() {
-			if text := m.Get("content").Str; len(text) >= longEnough && !b.texts[text] {
+			if text := m.Get("content").Str; len(text) >= shortest && !b.texts[text] {
 				b.texts[text] = true
 				r.texts.addAsJSON(text, &belonging{user: s.Caller.Name, what: "a text", value: text, order: len(b.texts)})
 			}
 		}
 	}
 }
+
+// isOtherCaller reports whether a caller of a recording has credentials that the configuration does not have.
+func isOtherCaller(name string) bool { return strings.HasPrefix(name, target.OtherCaller) }
 
 // noteID notes the ID in a field of a response, unless it is empty, or short and not that of a thread.
 func (r *isolation) noteID(s *seen, b *belongings, field string) {
@@ -145,15 +162,19 @@ func (r *isolation) check(t *tally, s *seen) {
 	if s.Caller.Invalid && s.ok() { // the invariant closed judges such a response
 		return
 	}
+	if r.target.Recorded && s.Op.ID == "" { // it may be public
+		return
+	}
 	r.checkPersons(t, s)
 	own := r.users[s.Caller.Name]
-	t.judged += len(r.users)
-	if own != nil {
-		t.judged--
+	for key := range r.users {
+		if r.isJudged(s, key) {
+			t.judged++
+		}
 	}
 	for _, of := range r.shownIn(s) {
 		isOwn := of.what == "an id" && (of.base != s.Base || own != nil && own.ids[idAt{of.base, of.value}])
-		if of.user == s.Caller.Name || isOwn {
+		if !r.isJudged(s, of.user) || isOwn {
 			continue
 		}
 		hasSent := r.hasSent(s, of.value)
@@ -164,6 +185,11 @@ func (r *isolation) check(t *tally, s *seen) {
 			r.leaked(t, s, of.what, of.user, of.value)
 		}
 	}
+}
+
+// isJudged reports whether a response must contain nothing of the user with the key.
+func (r *isolation) isJudged(s *seen, key string) bool {
+	return key != s.Caller.Name && (s.Caller.Invalid || !isOtherCaller(key))
 }
 
 // shownIn returns the belongings that a response shows: of each user first the IDs, then the texts.
@@ -231,7 +257,7 @@ type secret struct {
 
 // newIsolation returns the rule for the users of the configuration.
 func newIsolation(t *target.Target) *isolation {
-	r := &isolation{users: map[string]*belongings{}, known: personsOf(t), threads: map[string][]*belonging{}, leaks: map[int]string{}}
+	r := &isolation{target: t, users: map[string]*belongings{}, known: personsOf(t), threads: map[string][]*belonging{}, leaks: map[int]string{}}
 	for _, p := range r.known {
 		for at, spelling := range p.credentials {
 			r.secrets.add(spelling, secret{p.key, at})

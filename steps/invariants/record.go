@@ -89,6 +89,9 @@ func (r *Record) read() {
 			rule.end(&rule.tally)
 		}
 	}
+	for _, rule := range r.rules { // what they have noted is not needed any more, and is much if a recording is
+		rule.note, rule.check, rule.end = nil, nil, nil
+	}
 }
 
 // read notes an exchange, or checks it.
@@ -250,6 +253,9 @@ func (r *Record) ruleOf(e effect) *invariant {
 		}
 	}
 	end := func(t *tally) {
+		if r.target.Recorded { // what its clients waited for is unknown
+			return
+		}
 		t.judged = count
 		for _, o := range r.others() {
 			if slices.Contains(o.Outcome.BlockedBy, reports.Blocker{Kind: reports.ByRequirement, Name: e.owner}) {

@@ -25,7 +25,7 @@ type refused struct {
 	target    *target.Target
 	revisions *revisions // of the same record
 
-	served   map[string]time.Time // when a request was first served, by requestKey
+	served   map[string]span      // when a request was served, by requestKey
 	created  map[string]time.Time // when a thread, run, deployment or revision was first named, by objectKey and id
 	changed  map[string]time.Time // when the effect of a request on a thread or deployment was first unknown, by objectKey
 	accepted map[string]time.Time // when an assistant, or a value of a source field, was first accepted
@@ -80,13 +80,29 @@ type threadRun struct {
 }
 
 func newRefused(t *target.Target, r *revisions) *refused {
-	return &refused{target: t, revisions: r, served: map[string]time.Time{}, created: map[string]time.Time{},
+	return &refused{target: t, revisions: r, served: map[string]span{}, created: map[string]time.Time{},
 		changed: map[string]time.Time{}, accepted: map[string]time.Time{}, owners: map[string]string{},
 		runs: map[string][]*threadRun{}, posts: map[string][]*seen{}}
 }
 
-// objectKey identifies the thread or deployment of a request.
-func objectKey(s *seen) string { return s.Base + " " + s.In("thread_id") + s.In("deployment_id") }
+// span has the end of the first response, and the beginning of the last request.
+type span struct{ first, last time.Time }
+
+// objectKey identifies the thread or deployment of a request, also of one beyond the interface.
+func objectKey(s *seen) string {
+	id := s.In("thread_id") + s.In("deployment_id")
+	if s.Op.ID != "" {
+		return s.Base + " " + id
+	}
+	below, isThread := strings.CutPrefix(s.Path, "/threads/")
+	if !isThread {
+		below, _ = strings.CutPrefix(s.Path, "/v2/deployments/")
+	}
+	if len(below) < len(s.Path) {
+		id, _, _ = strings.Cut(below, "/")
+	}
+	return s.Base + " " + id
+}
 
 // requestKey identifies a request by its caller and content. It is unique if not all of the content was recorded.
 func requestKey(s *seen) string {
@@ -109,7 +125,8 @@ func keepEarliest(times map[string]time.Time, key string, at time.Time) {
 func (r *refused) note(s *seen) {
 	// The effect is unknown of a vendor extension that was served, of a write that was sent twice, and of one without a
 	// response.
-	isUnknown := s.Op.Field && s.Status/100 != 4 || s.RepeatedWrite || !s.HasAnswer() || s.Status >= http.StatusInternalServerError
+	isBeyond := s.Op.Field || s.Op.ID == "" && r.target.Recorded
+	isUnknown := isBeyond && s.Status/100 != 4 || s.RepeatedWrite || !s.HasAnswer() || s.Status >= http.StatusInternalServerError
 	if s.Method == http.MethodDelete || s.Method != http.MethodGet && isUnknown {
 		keepEarliest(r.changed, objectKey(s), s.Sent)
 	}
@@ -119,13 +136,13 @@ func (r *refused) note(s *seen) {
 	if !s.ok() {
 		return
 	}
-	keepEarliest(r.served, requestKey(s), s.Ended)
+	r.noteServed(s)
 	switch s.Op.ID {
 	case "create-thread":
 		r.noteCreated(s, s.Base+" "+s.response.Get("thread_id").String())
 	case "create-run":
 		g := &threadRun{id: s.response.Get("run_id").String(), isRollback: isRollback(s), mayFail: r.mayFail(s), sent: s.Sent,
-			accepted: s.Ended, earliest: s.Sent.Add(holdOf(s)), text: lastText(s)}
+			accepted: s.Ended, earliest: s.Sent.Add(r.holdOf(s)), text: lastText(s)}
 		r.runs[objectKey(s)] = append(r.runs[objectKey(s)], g)
 		keepEarliest(r.created, objectKey(s)+g.id, s.Ended)
 		keepEarliest(r.accepted, s.request.Get("assistant_id").Str, s.Ended)
@@ -149,6 +166,20 @@ func (r *refused) note(s *seen) {
 	}
 }
 
+// noteServed notes that a request was served. Others than these are valid for other reasons.
+func (r *refused) noteServed(s *seen) {
+	if s.Op.ID == "create-run" || s.Op.ID == "update-deployment" {
+		return
+	}
+	key := requestKey(s)
+	at := r.served[key]
+	keepEarlier(&at.first, s.Ended)
+	if s.Sent.After(at.last) {
+		at.last = s.Sent
+	}
+	r.served[key] = at
+}
+
 func (r *refused) noteCreated(s *seen, key string) {
 	r.owners[key] = s.Caller.Name
 	keepEarliest(r.created, key, s.Ended)
@@ -167,7 +198,23 @@ func lastText(s *seen) string {
 	return plainText.FindString(all[len(all)-1].Get("content").Str)
 }
 
-// holdOf returns the hold of a run: the wait that its last message orders.
+// holdOf returns the hold of a run of the conformance graph: the wait that its last message orders.
+func (r *refused) holdOf(s *seen) time.Duration {
+	if r.isOtherGraph(s) {
+		return 0
+	}
+	return holdOf(s)
+}
+
+// isOtherGraph reports whether a run in a recording may not be of the conformance graph.
+func (r *refused) isOtherGraph(s *seen) bool {
+	return r.target.Recorded && isOfOther(s, r.target.Config.AssistantID)
+}
+
+// isOfOther reports whether a request for a run names another assistant.
+func isOfOther(s *seen, assistant string) bool { return s.request.Get("assistant_id").Str != assistant }
+
+// holdOf returns the wait that the last message of a run orders.
 func holdOf(s *seen) time.Duration {
 	found := waits.FindStringSubmatch(lastText(s))
 	if found == nil {
@@ -279,7 +326,7 @@ func (r *refused) isValid(s *seen) string {
 	// A read within patience after the creation may not find the object yet, although another one has.
 	created, isOurs := r.created[key+s.In("run_id")+exchange.IDKey(s.In("revision_id"))]
 	at, known := r.served[requestKey(s)]
-	if isBefore(at, known) && (!isOurs || created.Add(r.revisions.patience).Before(s.Sent)) {
+	if isBefore(at.first, known) && (!isOurs || created.Add(r.revisions.patience).Before(s.Sent)) {
 		return "the same request was served before"
 	}
 	return ""
@@ -312,6 +359,11 @@ func (r *refused) isOrdinary(s *seen) bool {
 func (r *refused) isExcused(s *seen) bool {
 	changed, isChanged := r.changed[objectKey(s)]
 	if isChanged && changed.Before(s.Ended) {
+		return true
+	}
+	// Somebody else may have removed the object, unless it is there again.
+	isGone := s.Status == http.StatusNotFound || s.Status == http.StatusGone
+	if r.target.Recorded && isGone && !r.served[requestKey(s)].last.After(s.Ended) {
 		return true
 	}
 	if isRollback(s) {

@@ -56,6 +56,5 @@ func (r *refused) latestRuns(key string, before time.Time) []*threadRun {
 
 // mayFail reports whether the input of a run has the word fail, or its graph is not that of the configuration.
 func (r *refused) mayFail(s *seen) bool {
-	isOther := s.request.Get("assistant_id").Str != r.target.Config.AssistantID
-	return isOther || slices.Contains(strings.Fields(lastText(s)), agent.Fail)
+	return isOfOther(s, r.target.Config.AssistantID) || slices.Contains(strings.Fields(lastText(s)), agent.Fail)
 }

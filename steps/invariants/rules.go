@@ -58,10 +58,11 @@ func (r *Record) newRules() map[string]*invariant {
 	const plane, agent = spec.ControlPlane, spec.AgentServer
 	c := r.target.Config
 	sent := newRevisions(c.Patience)
+	sent.recorded = r.target.Recorded
 	follows := newFollow(sent)
 	handler := &refusals{c.Agent.RejectedStatus, c.Agent.RejectedDetail, map[string]bool{}}
 	listed := newLists(c.Patience)
-	rollbacks := newRollback()
+	rollbacks := newRollback(r.target)
 	leaks := newIsolation(r.target)
 	rules := map[string]*invariant{
 		`each response of the control plane has the id of its request`: {

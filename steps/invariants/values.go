@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"regexp"
@@ -29,9 +30,11 @@ type revisions struct {
 	byID     map[string]*revision   // by key
 	created  map[string][]*revision // those whose creation is known, by deployment
 	updates  map[string][]*write    // by deployment
+	latest   map[string]time.Time   // when a response first named a latest revision, by deployment
 	deployed map[string]bool        // fields and values of revisions that were DEPLOYED: "repo_ref main"
 	commits  map[string]bool        // commit ids that requests sent, which CP-INVARIANT-9 judges
 	patience time.Duration          // for which a read may show the state before a write
+	recorded bool                   // others sent the requests, and perhaps more
 }
 
 // revision has the observations of a revision. Times are zero if unknown.
@@ -78,6 +81,7 @@ func newRevisions(patience time.Duration) *revisions {
 		byID:     map[string]*revision{},
 		created:  map[string][]*revision{},
 		updates:  map[string][]*write{},
+		latest:   map[string]time.Time{},
 		deployed: map[string]bool{},
 		commits:  map[string]bool{},
 		patience: patience,
@@ -120,6 +124,9 @@ func (r *revisions) note(s *seen) {
 		return
 	}
 	keepEarlier(&r.revision(u.revision).named, s.Ended)
+	if u.revision != "" {
+		keepEarliest(r.latest, cmp.Or(u.deployment, s.In("deployment_id")), s.Ended)
+	}
 	for id, object := range shownIn(s) {
 		r.noteShown(s, id, object)
 	}
@@ -248,9 +255,13 @@ func (r *revisions) sentFor(id, field string) string {
 }
 
 // isCertain reports whether a request created the revision that its response names: no earlier response named the
-// revision, and no other update of the deployment was under way.
+// revision, and no other update of the deployment was under way. An update may return the revision before. A recording may
+// begin in between, so an earlier response in it must have named that revision.
 func (r *revisions) isCertain(u *write) bool {
-	return u != nil && !r.revision(u.revision).named.Before(u.sent) && r.isAlone(u)
+	if u == nil || r.revision(u.revision).named.Before(u.sent) || !r.isAlone(u) {
+		return false
+	}
+	return !r.recorded || !u.patch || r.latest[u.deployment].Before(u.sent) && !r.latest[u.deployment].IsZero()
 }
 
 // isAlone reports whether no other update of the deployment was under way at the same time.

@@ -67,10 +67,14 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 		return nil
 	}
 	all := r.choose(scenarios)
+	concurrency := 1 + len(r.Catalogue.Scenarios()) // godog does not start scenarios in goroutines with 1
+	if r.recording != nil {                         // they wait for nothing, and each may need much memory
+		concurrency = 1
+	}
 	suite := godog.TestSuite{
 		Name: "agentconform",
 		ScenarioInitializer: func(sc *godog.ScenarioContext) {
-			e := &execution{run: r, chosen: all, definitions: sc, scene: &common.Scene{Stopped: r.cut}}
+			e := &execution{run: r, chosen: all, definitions: sc, scene: &common.Scene{Stopped: r.cut || r.recording != nil}}
 			sc.Before(e.before)
 			sc.StepContext().Before(func(ctx context.Context, step *godog.Step) (context.Context, error) {
 				if step.Type == messages.PickleStepType_ACTION {
@@ -85,7 +89,7 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 			Format:          "progress",
 			Output:          io.Discard, // reports show the result instead
 			FeatureContents: r.contents(scenarios),
-			Concurrency:     1 + len(r.Catalogue.Scenarios()), // godog does not start scenarios in goroutines with 1
+			Concurrency:     concurrency,
 			Strict:          true,
 			DefaultContext:  ctx,
 		},

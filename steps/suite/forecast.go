@@ -24,6 +24,7 @@ type Forecast struct {
 	selection Selection
 	sources   plane.Sources
 	existing  *plane.Existing
+	recorded  bool                        // a recording is judged, and nothing is sent
 	refuses   bool                        // the agent server refuses callers without credentials
 	over      map[string]*outcome.Outcome // the skips of scenarios for which the budget is too small, by key
 	members   map[string]int              // index of the member of the pool that a scenario changes, by key; 0 if missing
@@ -72,6 +73,8 @@ func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
 			strings.Join(profiles, ","))
 	case unclaimed != "":
 		return outcome.Skipped(reports.NotClaimed, unclaimed, "not claimed: supports does not name %s", unclaimed)
+	case f.recorded && (ofAgent || c.Target != ""):
+		return nil
 	case c.Target == "" && (!ofAgent || len(f.shared(s)) > 0):
 		return outcome.Needs("target", " (the URL of a control plane)")
 	case !ofAgent && !c.HasCredentials() && !s.Terms.Anonymous:
@@ -97,6 +100,9 @@ func writes(s *features.Scenario) bool {
 // lacks returns the skips of a scenario for which the configuration, or the target, lacks something. Each cause is
 // returned once.
 func (f *Forecast) lacks(s *features.Scenario) []*outcome.Outcome {
+	if f.recorded {
+		return f.lacksInRecording(s)
+	}
 	t := s.Terms
 	var errs []error
 	happens := s.Is(features.TagSituation) && s.Requirement.Profile == features.ControlPlane // to no existing deployment
@@ -121,6 +127,23 @@ func (f *Forecast) lacks(s *features.Scenario) []*outcome.Outcome {
 		}
 		isKnown := func(known *outcome.Outcome) bool { return *known.Skip == *o.Skip }
 		if !slices.ContainsFunc(all, isKnown) {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// lacksInRecording returns the skips of a scenario that judges a recording: it needs what the configuration says about
+// the target, and nothing that requests are made of. Without users, only callers without credentials are judged.
+func (f *Forecast) lacksInRecording(s *features.Scenario) (all []*outcome.Outcome) {
+	for _, keys := range s.Terms.Needs {
+		isOfRequests := strings.HasPrefix(keys[0], "create.body")
+		isOfUsers := strings.HasPrefix(keys[0], "users")
+		if isOfRequests || isOfUsers && f.refuses {
+			continue
+		}
+		var o *outcome.Outcome
+		if errors.As(f.needs(keys, s.Terms.Anonymous), &o) {
 			all = append(all, o)
 		}
 	}

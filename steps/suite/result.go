@@ -71,13 +71,15 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	res.Counts.WaitedMS = long.Milliseconds()
 	res.Counts.Explored = r.explored
 	order := r.target.Collector.Order()
+	if r.recording != nil {
+		order = r.recordedOrder()
+	}
 	res.Findings = r.findings(r.selected, order)
 	if res.NotScored != nil {
 		res.NotScored.Findings = r.findings(r.newer, order)
 	}
 	res.Notes = r.notes()
-	res.Exchanges = r.target.Collector.Exchanges()
-	res.RenumberExchanges(order)
+	res.SetExchanges(order, r.target.Collector.Exchange)
 	reports.Tally(res)
 	reports.SetScope(res, r.absent(res))
 	res.MissingKeys = r.missingKeys(res)
@@ -186,7 +188,7 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 		Kind: string(v.Kind), Class: text(v.Class), Count: v.Count, Exchange: v.Exchange, Check: r.check(v),
 	}
 	if v.Exchange > 0 {
-		f.Curl = r.target.Collector.Exchanges()[v.Exchange-1].Curl
+		f.Curl = r.target.Collector.Exchange(v.Exchange).Curl
 		f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
 	}
 	operation := f.Operation // without a response it is a path with ids, on which the ID of the finding must not depend

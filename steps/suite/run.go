@@ -9,6 +9,7 @@
 //	explore.go    random sequences of operations
 //	clean.go      removes what was created
 //	result.go     the requirements, the findings (chain.go: the exchanges of each), and the headline
+//	recorded.go   judges a recording in place of a test run
 //	mistakes.go   blocks scenarios whose cause is a mistake in the configuration
 //
 // godog only executes, because it counts a skip as a pass. Verdicts are decided by the typed causes of outcomes, never
@@ -49,6 +50,7 @@ import (
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
+	"github.com/agentconform/agentconform/steps/recording"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/situations"
 	"github.com/agentconform/agentconform/steps/target"
@@ -106,6 +108,9 @@ type run struct {
 	newer    []*features.Scenario             // selected scenarios that Options.Set lacks
 	isAlone  bool                             // only an agent server is tested; see Options.Scenarios
 	explored int                              // operations
+
+	recording *recording.Recording // whose exchanges are judged in place of own ones, or nil
+	played    recording.Summary
 
 	unreachable string // why nothing can be judged: the target does not respond, or its address is wrong; or ""
 	cut         bool   // the context ended before all scenarios that send requests were judged

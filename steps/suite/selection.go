@@ -181,11 +181,16 @@ func matchesAny(patterns []string, id string) bool {
 	})
 }
 
-// LeavesOut returns the option that excludes a requirement which is not selected.
+// tagRecord selects the scenarios that send nothing.
+const tagRecord = "@record"
+
+// LeavesOut returns the option that excludes a requirement which is not selected, or the reason if a recording is judged.
 func (s Selection) LeavesOut(id string) string {
 	switch {
 	case len(s.Only) > 0 && !matchesAny(s.Only, id):
 		return "--only"
+	case s.Tags == tagRecord:
+		return "it needs requests of its own"
 	case s.Tags != "":
 		return "--tags"
 	}

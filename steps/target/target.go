@@ -35,6 +35,7 @@ type Target struct {
 	Seed      int64               // of the jitter of polls
 	Fixtures  Fixtures            // nil if the suite serves none
 	Progress  func(Event)
+	Recorded  bool   // others sent the recorded requests, perhaps not all of them, for purposes that are unknown here
 	Server    Server // nil if the suite did not start the target
 
 	// Facts about the agent server that the configuration does not have.

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentconform/agentconform/reports/export"
+	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/steps"
+	"github.com/agentconform/agentconform/steps/recording"
+)
+
+func newJudge() *cobra.Command {
+	f := &runFlags{}
+	c := &cobra.Command{
+		Use:   "judge FILE.har",
+		Short: "Judge a recording of other clients, and send nothing",
+		Long: `Judge the exchanges of a HAR file that others recorded: end-to-end tests, a canary, a browser, or serve --proxy URL
+--record FILE. Requirements that need no requests of their own are judged: the contract, errors, and what must be true of
+all responses. Nothing is sent.
+
+--target and --agent-target, or the configuration, select the exchanges by their addresses. Agent servers that a response
+of the control plane names are selected too. The configuration also tells which credentials are those of which user:
+isolation is judged for these users, and otherwise only for callers without credentials. What is rolled back is judged by
+the status of runs. What the recording cannot show is reported as could not tell, with the reason.
+
+A recording must have all writes to the deployments and threads in it. Other credentials than those of the configuration
+are hidden in the reports. A recording never shows that a server is conformant.
+
+Exit codes: 0 no MUST is violated, 1 a MUST is violated, 2 wrong usage, or not a HAR file, 3 nothing was judged.`,
+		Example: `  agentconform judge traffic.har --target https://control.example
+  agentconform judge traffic.har --config vendor.yaml --out judged
+  agentconform serve --proxy https://agents.example/a --record traffic.har
+  agentconform judge traffic.har --agent-target https://agents.example/a`,
+		Args: arguments(1, 1, "one HAR file, such as traffic.har"),
+		RunE: f.judgeRecording,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"har"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+	}
+	f.targetFlags.add(c)
+	addColor(c, &f.color)
+	c.Flags().StringVar(&f.out, "out", defaultOut, "`folder` for the reports; earlier reports in it are removed first")
+	addChoice(c, &f.format, "format", " (default pretty on a terminal, else plain)", formatPretty, formatPlain, formatJSON)
+	c.Flags().BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
+	return c
+}
+
+func (f *runFlags) judgeRecording(c *cobra.Command, args []string) error {
+	cfg, err := f.loadNamed()
+	if err != nil {
+		return err
+	}
+	if err := export.Check(f.out); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	cfg.Fixtures.Serve = "" // nobody builds anything
+	stop, err := open(c.Context(), cfg, "", &f.options)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	limitMemoryTo(memoryOfRecording)
+	from, err := recording.Open(args[0])
+	if err != nil {
+		return err
+	}
+	defer from.Close() //nolint:errcheck // it was only read
+	if err := export.Begin(f.out); err != nil {
+		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
+	}
+	result, err := steps.JudgeRecording(c.Context(), f.options, from)
+	if err != nil {
+		return &exit{err, exitIncomplete}
+	}
+	if err := f.write(c, result); err != nil {
+		return err
+	}
+	return &exit{errReported, overview.Of(result).Display().Exit}
+}

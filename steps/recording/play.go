@@ -1,0 +1,297 @@
+package recording
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/evidence"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// Summary counts the entries of a recording.
+type Summary struct {
+	Judged        int // exchanges with the target
+	NoResponse    int // of these
+	Cut           int // of these: the body of the response is not in the recording, or not whole
+	Elsewhere     int // at other addresses
+	NotFromTarget int // such as responses from a cache
+	Refuses       bool
+}
+
+// player adds the entries of a recording to the record of a target.
+type player struct {
+	recording *Recording
+	target    *target.Target
+	restore   *strings.Replacer
+	callers   *callers
+	bases     []base // the longest first
+	known     []int  // by the ID of the exchange less one: index of its place
+	runs      map[string]run
+	rollbacks map[string][]rollback // accepted, or perhaps accepted, by thread
+	served    map[string]bool       // agent servers that have responded with a status below 500
+	summary   Summary
+}
+
+// base is an address of the target.
+type base struct {
+	side    spec.Side
+	address string
+	origin  string // scheme, host and port
+	path    string
+}
+
+// run is a run that was accepted.
+type run struct{ mayRaise bool }
+
+// rollback is a request for a run that may remove the runs before it.
+type rollback struct {
+	run  string
+	sent time.Time
+}
+
+// Play adds the exchanges with the target to its record, in the order in which they ended. The record reads the archive
+// again to show one of them.
+func (r *Recording) Play(ctx context.Context, t *target.Target) (Summary, error) {
+	p := &player{recording: r, target: t, restore: restorer(t), callers: newCallers(t, r.own), runs: map[string]run{},
+		rollbacks: map[string][]rollback{}, served: map[string]bool{}}
+	p.addBase(spec.ControlPlane, t.Config.Target)
+	p.addBase(spec.AgentServer, t.Config.AgentTarget)
+	if err := p.each(ctx, func(_ int, e Entry, at location) { p.learn(e, at) }); err != nil {
+		return p.summary, err
+	}
+	p.summary = Summary{Refuses: p.callers.refuses}
+	t.Collector.Reread = p.exchange
+	t.Collector.Grow(len(r.places))
+	err := p.each(ctx, func(i int, e Entry, at location) {
+		request, response, cause := p.message(e, at)
+		p.count(e)
+		p.known = append(p.known, i)
+		t.Collector.Observe(evidence.WithScenario(ctx, p.subject(e, at), 1), request, e.Sent, response, cause)
+	})
+	return p.summary, err
+}
+
+// each calls use for each entry with the target. The control plane names agent servers before they are used.
+func (p *player) each(ctx context.Context, use func(i int, e Entry, at location)) error {
+	p.summary = Summary{}
+	for i, place := range p.recording.places {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		e, err := p.recording.entry(place, p.restore)
+		if err != nil {
+			return err
+		}
+		at, isTarget := p.locate(e.URL)
+		switch {
+		case !isTarget:
+			p.summary.Elsewhere++
+		case e.NotFromTarget:
+			p.summary.NotFromTarget++
+		default:
+			p.findAgent(e, at)
+			use(i, e, at)
+		}
+	}
+	return nil
+}
+
+func (p *player) count(e Entry) {
+	p.summary.Judged++
+	switch {
+	case e.Status == 0:
+		p.summary.NoResponse++
+	case e.Cut:
+		p.summary.Cut++
+	}
+}
+
+// exchange returns an exchange of the record as reports show it.
+func (p *player) exchange(id int) reports.Exchange {
+	if id < 1 || id > len(p.known) {
+		return reports.Exchange{}
+	}
+	e, err := p.recording.entry(p.recording.places[p.known[id-1]], p.restore)
+	at, isTarget := p.locate(e.URL)
+	if err != nil || !isTarget { // the file has changed
+		return reports.Exchange{}
+	}
+	request, response, cause := p.message(e, at)
+	ctx := evidence.WithScenario(context.Background(), p.subject(e, at), 1)
+	return p.target.Collector.Describe(ctx, request, e.Sent, response, cause)
+}
+
+// location is where a request was sent.
+type location struct {
+	base
+	path, query string // escaped
+}
+
+// addBase adds an address of the target, unless it is empty or known. There are not more than maxBases.
+func (p *player) addBase(side spec.Side, address string) (isNew bool) {
+	const maxBases = 10_000
+	u, err := url.Parse(address)
+	isKnown := slices.ContainsFunc(p.bases, func(b base) bool { return b.address == address })
+	if err != nil || u.Host == "" || isKnown || len(p.bases) == maxBases {
+		return false
+	}
+	path := strings.TrimRight(u.EscapedPath(), "/")
+	b := base{side, strings.TrimRight(address, "/"), originOf(u), path}
+	p.bases = append(p.bases, b)
+	slices.SortStableFunc(p.bases, func(a, b base) int { return len(b.path) - len(a.path) })
+	return true
+}
+
+// originOf returns scheme, host and port of a URL in one spelling.
+func originOf(u *url.URL) string {
+	return strings.ToLower(u.Scheme) + "://" + reports.HostPort(strings.ToLower(u.Scheme)+"://"+u.Host)
+}
+
+// locate returns where a request was sent, and whether that is the target.
+func (p *player) locate(address string) (at location, isTarget bool) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return location{}, false
+	}
+	origin, path := originOf(u), cmp.Or(u.EscapedPath(), "/")
+	for _, b := range p.bases {
+		rest, isBelow := strings.CutPrefix(path, b.path)
+		if b.origin == origin && isBelow && strings.HasPrefix(rest, "/") {
+			return location{b, rest, u.RawQuery}, true
+		}
+	}
+	return location{}, false
+}
+
+// findAgent adds the agent server that a response with a deployment names.
+func (p *player) findAgent(e Entry, at location) {
+	isDeployment := at.side == spec.ControlPlane && e.Status/100 == 2 && strings.HasPrefix(at.path, "/v2/deployments")
+	if !isDeployment || p.target.Config.AgentTarget != "" || !exchange.IsJSON(e.ResponseBody) {
+		return
+	}
+	named := gjson.GetBytes(e.ResponseBody, p.target.Config.AgentURLFrom).Str
+	u, err := url.Parse(named)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return
+	}
+	if p.addBase(spec.AgentServer, named) && p.target.AgentAddress() == "" {
+		p.target.JudgeAgentAt(strings.TrimRight(named, "/"))
+	}
+}
+
+// learn notes what must be known of the whole recording before an exchange is judged.
+func (p *player) learn(e Entry, at location) {
+	op := p.target.Collector.Find(at.side, e.Method, at.path)
+	p.callers.learn(e, at, op)
+	isServed := e.Status/100 == 2
+	switch op.ID {
+	case "search-threads":
+		p.callers.searched = p.callers.searched || isServed
+	case "list-threads":
+		p.callers.listed = p.callers.listed || isServed
+	case "create-run":
+		p.learnRun(e, at, op)
+	}
+	if p.callers.searched && !p.callers.listed {
+		p.target.ListsBySearch()
+	}
+}
+
+// learnRun notes a run that was accepted, and a rollback that may have been.
+func (p *player) learnRun(e Entry, at location, op spec.Operation) {
+	var sent, shown gjson.Result
+	if exchange.IsJSON(e.Body) {
+		sent = gjson.ParseBytes(e.Body)
+	}
+	if exchange.IsJSON(e.ResponseBody) {
+		shown = gjson.ParseBytes(e.ResponseBody)
+	}
+	id := shown.Get("run_id").String()
+	thread := at.address + " " + op.In(at.path, "thread_id")
+	if sent.Get("multitask_strategy").Str == agent.RollbackStrategy && e.Status/100 != 4 {
+		p.rollbacks[thread] = append(p.rollbacks[thread], rollback{id, e.Sent})
+	}
+	messages := sent.Get("input.messages").Array()
+	if e.Status/100 != 2 || id == "" || len(messages) == 0 {
+		return
+	}
+	words := strings.Fields(messages[len(messages)-1].Get("content").Str)
+	isConformance := sent.Get("assistant_id").Str == p.target.Config.AssistantID
+	p.runs[thread+" "+id] = run{mayRaise: !isConformance || slices.Contains(words, agent.Fail)}
+}
+
+// message returns the request and the response of an entry, without credentials that the configuration does not have.
+func (p *player) message(e Entry, at location) (exchange.Request, *exchange.Response, string) {
+	op := p.target.Collector.Find(at.side, e.Method, at.path)
+	r := exchange.Request{Side: at.side, Base: at.address, Method: e.Method, Path: at.path, Query: at.query, Body: e.Body,
+		Repeated: e.Repeated, Recorded: true}
+	p.callers.identify(&r, e)
+	r.Body = p.callers.without(e.Body)
+	if exchange.IsJSON(r.Body) {
+		r.Body = p.target.Client.Words.FromTarget(at.side, r.Body)
+	}
+	thread, id := at.address+" "+op.In(at.path, "thread_id"), op.In(at.path, "run_id")
+	if id != "" {
+		known, isKnown := p.runs[thread+" "+id]
+		r.Raised = op.ID == "join-run" && (!isKnown || known.mayRaise)
+		isRemovable := p.isRemovable(thread, id, e)
+		r.Removable = func() bool { return isRemovable }
+	}
+	if e.Status == 0 {
+		return r, nil, "the recording has no response"
+	}
+	if at.side == spec.AgentServer {
+		isDown := slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, e.Status)
+		r.Early = isDown && !p.served[at.address]
+		p.served[at.address] = p.served[at.address] || e.Status < http.StatusInternalServerError
+	}
+	a := &exchange.Response{Request: r, Status: e.Status, Header: p.callers.shown(e.Response), Body: p.callers.without(e.ResponseBody),
+		Sent: e.Sent, Took: e.Took, Cut: e.Cut}
+	if a.CheckJSON() {
+		received := a.Body
+		a.Body = p.target.Client.Words.FromTarget(at.side, received)
+		a.Received = received
+	}
+	return r, a, ""
+}
+
+// isRemovable reports whether a rollback may have removed a run before the response of an entry.
+func (p *player) isRemovable(thread, id string, e Entry) bool {
+	return slices.ContainsFunc(p.rollbacks[thread], func(by rollback) bool {
+		return by.run != id && by.sent.Before(e.Sent.Add(e.Took)) || by.run != id && e.Took == 0 && by.sent.Equal(e.Sent)
+	})
+}
+
+// subject returns the name of what an exchange is about: its thread or its deployment. The chain of a finding has the
+// exchanges with the same name.
+func (p *player) subject(e Entry, at location) string {
+	kind, field, depth := "thread", "thread_id", 1
+	if at.side == spec.ControlPlane {
+		kind, field, depth = "deployment", "id", 2
+	}
+	segments := strings.Split(strings.Trim(at.path, "/"), "/")
+	id := ""
+	switch {
+	case len(segments) < depth || segments[depth-1] != kind+"s":
+	case len(segments) > depth && segments[depth] != "search" && segments[depth] != "count":
+		id = segments[depth]
+	case len(segments) == depth && e.Method == http.MethodPost && exchange.IsJSON(e.ResponseBody):
+		id = gjson.GetBytes(e.ResponseBody, field).String()
+	}
+	if id == "" {
+		return "recording: other requests"
+	}
+	return "recording: " + kind + " " + safe.Cut(p.target.Redact.Text(exchange.IDKey(id)), 100)
+}

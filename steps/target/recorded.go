@@ -1,0 +1,120 @@
+package target
+
+import (
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/exchange"
+)
+
+// OtherCaller is the beginning of the names of callers with credentials that the configuration does not have. Two of them
+// may be the same user, because credentials are renewed.
+const OtherCaller = "caller "
+
+// MaybeCaller is the name of a caller whose request may have lost its credentials, or may have them in a place that is
+// unknown here.
+const MaybeCaller = "a caller that the recording does not show"
+
+// credentialName matches the names of headers, and of parameters of a query, that hold credentials.
+var credentialName = regexp.MustCompile(`(?i)auth|cookie|token|api-?_?key|secret|session|passw|credential|signature|jwt|tenant`)
+
+// harmless are headers of requests that hold no credentials. Names of the groups "Sec-" and "Accept-" are not listed.
+var harmless = []string{"Accept", "Cache-Control", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Date",
+	"Dnt", "Expect", "Forwarded", "Host", "Idempotency-Key", "If-Match", "If-Modified-Since", "If-None-Match",
+	"If-Unmodified-Since", "Keep-Alive", "Origin", "Pragma", "Prefer", "Priority", "Range", "Referer", "Te", "Traceparent",
+	"Tracestate", "Transfer-Encoding", "Upgrade", "Upgrade-Insecure-Requests", "User-Agent", "Via", "X-Forwarded-For",
+	"X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto", "X-Real-Ip", "X-Request-Id", "X-Requested-With",
+	"Access-Control-Request-Headers", "Access-Control-Request-Method"}
+
+// IsHarmless reports whether a header of a request, in canonical form, holds no credentials.
+func IsHarmless(name string) bool {
+	isOfGroup := strings.HasPrefix(name, "Sec-") || strings.HasPrefix(name, "Accept-")
+	return isOfGroup || slices.Contains(harmless, name)
+}
+
+// HoldsCredentials reports whether a header, or a parameter of a query, holds credentials by its name.
+func (t *Target) HoldsCredentials(name string) bool {
+	return slices.Contains(t.credentialHeaders(), http.CanonicalHeaderKey(name)) ||
+		!IsHarmless(http.CanonicalHeaderKey(name)) && credentialName.MatchString(name)
+}
+
+// credentialHeaders returns the headers in which the configuration sends credentials, without those of a gateway.
+func (t *Target) credentialHeaders() []string {
+	names := t.Config.CredentialHeaders
+	all := []string{names.APIKey, names.TenantID, names.Bearer}
+	for _, key := range t.UserKeys() {
+		all = slices.AppendSeq(all, maps.Keys(t.CallerWith(key).Header))
+	}
+	for i := range all {
+		all[i] = http.CanonicalHeaderKey(all[i])
+	}
+	return all
+}
+
+// Gateway returns the names of the headers for a gateway in front of the target.
+func (t *Target) Gateway() []string { return gatewayNames(t.Config) }
+
+// RecordedCaller is a caller whose requests a recording may have.
+type RecordedCaller struct {
+	exchange.Caller
+	header http.Header
+	others []string // headers that requests of the caller do not have, unless they are in header
+}
+
+// Header returns the headers with the credentials of the caller.
+func (c RecordedCaller) Header() http.Header { return c.header }
+
+// Sent reports whether a request has all credentials of the caller, and no others that count.
+func (c RecordedCaller) Sent(header http.Header) bool {
+	for _, name := range c.others {
+		if c.header[name] == nil && header[name] != nil {
+			return false
+		}
+	}
+	for name := range c.header {
+		if header.Get(name) != c.header.Get(name) {
+			return false
+		}
+	}
+	return len(c.header) > 0
+}
+
+// RecordedCallers returns the callers of a side with credentials of the configuration, and those with the credentials
+// that no target knows. Callers with more headers come first.
+func (t *Target) RecordedCallers(side spec.Side) []RecordedCaller {
+	var all []RecordedCaller
+	var others []string
+	add := func(header http.Header, key string, isUnknown bool) {
+		if len(header) > 0 {
+			all = append(all, RecordedCaller{sender(header, key, isUnknown), header, others})
+		}
+	}
+	if side == spec.AgentServer {
+		for _, key := range t.UserKeys() {
+			add(t.CallerWith(key).Header, key, false)
+		}
+		unknown := t.UnknownCaller()
+		add(unknown.Header, "", true)
+		if len(t.Config.Users) > 0 && t.Config.Agent.BlockedToken != "" {
+			header := t.wrongCaller(BlockedToken).Header
+			all = append(all, RecordedCaller{exchange.Caller{Name: BlockedToken, Invalid: true}, header, nil})
+		}
+	} else {
+		names := t.Config.CredentialHeaders
+		for _, name := range []string{names.APIKey, names.TenantID, names.Bearer} {
+			others = append(others, http.CanonicalHeaderKey(name))
+		}
+		for _, who := range []Sender{TheClient, SchemeAPIKey, SchemeTenantID, SchemeBearer, AnotherTenant} {
+			if !slices.ContainsFunc(all, func(c RecordedCaller) bool { return maps.EqualFunc(c.header, t.Credentials(who), slices.Equal) }) {
+				add(t.Credentials(who), string(who), false)
+			}
+		}
+		add(t.Credentials(UnknownKey), "", true)
+	}
+	slices.SortStableFunc(all, func(a, b RecordedCaller) int { return len(b.header) - len(a.header) })
+	return all
+}
