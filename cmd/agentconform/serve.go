@@ -25,6 +25,8 @@ import (
 
 type serveFlags struct {
 	listen, data, edition, writeConfig, proxy string
+	record                                    string
+	config                                    targetFlags
 	pace                                      time.Duration
 	faults                                    []string
 }
@@ -39,12 +41,16 @@ the conformance graph from the start. It prints one line with both addresses whe
 Ctrl-C, SIGTERM or SIGHUP. With --fault it violates the interface on purpose. With --proxy the faults are put in front
 of your own control plane or agent server: a test run against the printed address shows whether the suite finds them.
 
+With --record the exchanges that pass the proxy are written to a HAR file, which agentconform judge judges. Credentials
+are not written: callers of the configuration have the names of its keys, others a number.
+
 Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 		Example: `  agentconform serve --listen 127.0.0.1:8123 --write-config reference.yaml
   agentconform run --config reference.yaml
   agentconform serve --fault limit-101-is-served --write-config faulty.yaml
   agentconform serve --edition self-hosted --data ./reference-data --pace 200ms
-  agentconform serve --proxy http://127.0.0.1:2024 --fault join-does-not-wait`,
+  agentconform serve --proxy http://127.0.0.1:2024 --fault join-does-not-wait
+  agentconform serve --proxy http://127.0.0.1:2024 --record traffic.har`,
 		Args: noArguments("set the address with --listen, and the folder with --data"),
 		RunE: f.serve,
 	}
@@ -55,6 +61,8 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 	flags.StringSliceVar(&f.faults, "fault", nil,
 		"`names` of faults or equivalent mutants to add to the reference (agentconform prove --list shows them)")
 	flags.StringVar(&f.proxy, "proxy", "", "serve the server at the `URL`, with the faults, in place of the reference")
+	flags.StringVar(&f.record, "record", "", "with --proxy, write all exchanges to this HAR `file`, without credentials")
+	f.config.addConfig(c)
 	flags.DurationVar(&f.pace, "pace", 0, "minimum time that a revision stays in each status, such as 200ms")
 	flags.StringVar(&f.writeConfig, "write-config", "", "write a configuration for this server to the `file`")
 	return c
@@ -68,6 +76,10 @@ func (f *serveFlags) check() error {
 	case f.proxy != "" && (f.data != "" || f.edition != "" || f.pace != 0 || f.writeConfig != ""):
 		return errors.New("--proxy serves another server: " +
 			"remove --data, --edition, --pace and --write-config, which are for the reference")
+	case f.record != "" && f.proxy == "":
+		return errors.New("--record needs --proxy URL, whose exchanges it records")
+	case f.config.config != "" && f.record == "":
+		return errors.New("--config names the callers of a recording: add --record, or remove it")
 	case f.writeConfig == "":
 		return nil
 	}
@@ -135,7 +147,15 @@ func (f *serveFlags) beginProxy(layers []faults.Layer) (*served, error) {
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
 		return nil, fmt.Errorf("--proxy %q: give the base URL of a server, such as http://127.0.0.1:2024", f.proxy)
 	}
-	handler, err := faults.Before(at, nil, layers...)
+	recorded, err := f.recorder()
+	if err != nil {
+		return nil, err
+	}
+	var transport http.RoundTripper
+	if recorded != nil {
+		transport = recorded
+	}
+	handler, err := faults.Before(at, transport, layers...)
 	if err != nil {
 		return nil, fmt.Errorf("--fault %s: %w; choose others, or remove --proxy", strings.Join(f.faults, ","), err)
 	}
@@ -143,10 +163,30 @@ func (f *serveFlags) beginProxy(layers []faults.Layer) (*served, error) {
 	if err != nil {
 		return nil, f.explainStart(err)
 	}
+	if recorded != nil {
+		handler = recorded.wrap(handler)
+	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(listener) }() // until it is closed
 	address := "http://" + listener.Addr().String()
-	return &served{address, address + faults.ProxiedAgent, server.Close}, nil
+	stop := server.Close
+	if recorded != nil {
+		stop = func() error { return errors.Join(server.Close(), recorded.Close()) }
+	}
+	return &served{address, address + faults.ProxiedAgent, stop}, nil
+}
+
+// recorder returns the recorder of --record, or nil.
+func (f *serveFlags) recorder() (*recorder, error) {
+	if f.record == "" {
+		return nil, nil //nolint:nilnil // nothing is recorded
+	}
+	cfg, err := f.config.load()
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRecorder(f.record, f.proxy, cfg)
+	return r, writeError("recording", err, "file with --record")
 }
 
 // deviations returns the layers of declared faults and of generated mutants, which have a slash in their names.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 )
@@ -40,6 +41,22 @@ func Write(w io.Writer, r *reports.Result) error {
 	return err
 }
 
+// Mark is the beginning of the first line of an archive that is written entry by entry.
+const Mark outfile.Mark = `{"log": {"version": "1.2", "creator": {"name": "agentconform",`
+
+// Head returns the beginning of an archive that is written entry by entry. Tail follows the last one.
+func Head(version string) string {
+	return string(Mark) + ` "version": ` + string(encode(version)) + `}, "entries": [`
+}
+
+// Tail is the end of such an archive.
+const Tail = "\n]}}\n"
+
+// Entry returns an exchange as an entry, which begins with a line feed. Commas separate entries.
+func Entry(start time.Time, x reports.Exchange) string {
+	return "\n" + string(encode(entryOf(start, x)))
+}
+
 // encode returns a value of texts and numbers as JSON.
 func encode(value any) []byte {
 	doc, _ := json.Marshal(value)
@@ -49,8 +66,8 @@ func encode(value any) []byte {
 // entry is an entry of the HAR 1.2 specification. Members that start with an underscore are extensions. The members of all
 // objects are sorted.
 type entry struct {
-	Exchange int      `json:"_exchange"`
-	Scenario string   `json:"_scenario"`
+	Exchange int      `json:"_exchange,omitempty"` // of a test run
+	Scenario string   `json:"_scenario,omitempty"`
 	Cache    struct{} `json:"cache"`
 	Comment  string   `json:"comment,omitempty"`
 	Request  request  `json:"request"`
@@ -110,9 +127,13 @@ type pair struct {
 func entryOf(start time.Time, x reports.Exchange) entry {
 	const version = "HTTP/1.1"
 	target, query := address(x.URL)
+	sent, layout := start.Add(time.Duration(x.AtMS)*time.Millisecond).UTC(), "2006-01-02T15:04:05.000Z"
+	if sent.Nanosecond()%int(time.Millisecond) != 0 {
+		layout = "2006-01-02T15:04:05.000000Z"
+	}
 	e := entry{
 		Exchange: x.ID, Scenario: x.Scenario,
-		Started: start.Add(time.Duration(x.AtMS) * time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"),
+		Started: sent.Format(layout),
 		Time:    max(x.MS, 0), Timings: timings{Wait: max(x.MS, 0)},
 		Request: request{Method: cmp.Or(x.Method, "GET"), URL: target, QueryString: query, HTTPVersion: version, Cookies: []pair{},
 			Headers: pairs(x.Request.SortedHeaders()), HeadersSize: -1, BodySize: x.Request.FullSize()},
