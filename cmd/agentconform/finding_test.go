@@ -108,7 +108,7 @@ func TestEvidenceChains(t *testing.T) {
 	assert.Equal(t, "PATCH", update[patch].Method)
 	assert.Equal(t, reports.SetUp, parts[patch-1], "the look before the update")
 	assert.Equal(t, reports.Observation, parts[patch+1], "the look after it")
-	assert.Regexp(t, `^GET /v2/deployments/\{deployment_id\}/revisions \(exchange \d+\) with GET /v2/deployments/\{deployment_id\}/revisions \(exchange \d+\)$`,
+	assert.Regexp(t, `^GET /v2/deployments/\{deployment_id\}/revisions \(request \d+\) with GET /v2/deployments/\{deployment_id\}/revisions \(request \d+\)$`,
 		findingOf(t, result, "CP-UPDATE-4").Compared)
 
 	contract, _ := chainOf(t, result, "CP-CONTRACT-list-revisions")

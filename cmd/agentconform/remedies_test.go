@@ -56,7 +56,7 @@ func TestRemediesHelp(t *testing.T) {
 				require.NoError(t, os.WriteFile(file, c.YAML(), 0o600))
 				_, printed := command(t, "doctor", "--config", file)
 				assert.LessOrEqual(t, strings.Count("\n"+printed, "\nproblem"), 1, printed)
-				assert.Regexp(t, "(?m)^(problem|note) .*"+a.doctor, printed)
+				assert.Regexp(t, "(?m)^(problem|note|missing) .*"+a.doctor, printed)
 				code, headline := tested()
 				assert.Equal(t, a.code, code)
 				assert.Regexp(t, a.run, headline)
@@ -161,7 +161,7 @@ func (s setups) wrongCredentials(t *testing.T) []remedied {
 		{"wrong token", alone(func(c *config.Config) { c.Users[0].Token = "a-token-that-is-wrong" }), []advice{{token, token, 3, users}}},
 		{"no users", alone(func(c *config.Config) { c.Users = nil }), []advice{{`set users: the first creates the data`, `set users$`, 3, users}}},
 		{"nothing to create", func(_ *testing.T, c *config.Config) { c.AgentTarget, c.Create = "", config.Create{} },
-			[]advice{{`set create.body, or existing.deployment$`, `set create.body$`, 3, given}}},
+			[]advice{{`create\.body `, `set create.body$`, 3, given}}},
 		{"a gateway at another port", func(t *testing.T, c *config.Config) {
 			var reference http.Handler
 			gateway, with := behindFront(t, "127.0.0.1", "http", func(h http.Handler) http.Handler {

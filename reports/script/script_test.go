@@ -333,7 +333,7 @@ var inert = regexp.MustCompile(`(?m)'[^']*'|\\'|^#.*$`)
 // harmless matches the remaining lines: words of this package, names of variables, and numbers.
 var harmless = regexp.MustCompile(`^ *(` + strings.Join([]string{
 	`need AGENTCONFORM_[A-Z0-9_]+`, `wait( "\$sent\d+")?`, `take \w+ \d+ \w+ \d+`, `sent\d+=\$!`, `(in_time|until_end) \d+ \d+`, `(compare|decide) \d+ *`,
-	`statuses= contains=("\$\w+")* lacks=("\$\w+")* silent= # what the next response must be like`,
+	`statuses= contains=("\$\w+")* lacks=("\$\w+")* requires=("\$\w+")* silent= # what the next response must be like`,
 	`((like= )?(new= )?poll \d+ \d+  \d+|step \d+ (\d+|-) |watch \d+  \d+ ) *curl --max-time \d+( -X [A-Z]+| -H| --data-raw| --path-as-is|"\$\w+"|` +
 		`"\$\{AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}"|"\$\(json "\$\{?AGENTCONFORM_[A-Z0-9_]+(~~|%\?)?\}?"\)"| )*( &)?`,
 }, "|") + `)?$`)

@@ -280,6 +280,8 @@ func (r *run) report(t *testing.T, id string) {
 	text := safe.Terminal(r.text(q))
 	switch {
 	case q.Verdict == reports.Passed:
+	case lacksOthers(q):
+		t.Error(text)
 	case q.Verdict == reports.Skipped:
 		t.Skip(text)
 	case q.Known != nil:
@@ -291,6 +293,11 @@ func (r *run) report(t *testing.T, id string) {
 	}
 }
 
+// lacksOthers reports whether a requirement that judges the record was selected without those that could show a violation.
+func lacksOthers(q *reports.Requirement) bool {
+	return q.Verdict == reports.Skipped && q.Skip != nil && q.Skip.Kind == reports.NotSelected && q.Skip.Key == "--only"
+}
+
 // text describes why a requirement has not passed: the findings if it failed, or else the reason, which names the key
 // to change.
 func (r *run) text(q *reports.Requirement) string {
@@ -300,7 +307,7 @@ func (r *run) text(q *reports.Requirement) string {
 	}
 	text := fmt.Sprintf("%s: %s", q.Verdict, q.Reason)
 	judgesRecord := r.options.Catalogue.Find(q.ID).Scenarios[0].Terms.Record
-	if judgesRecord && q.Verdict == reports.Inconclusive && r.result.Filtered() {
+	if lacksOthers(q) || judgesRecord && q.Verdict == reports.Inconclusive && r.result.Filtered() {
 		text += "; this rule judges all responses of a test run: also select requirements that send requests"
 	}
 	if q.Verdict == reports.Blocked {

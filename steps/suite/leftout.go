@@ -35,9 +35,11 @@ func (r *run) followLeftOut(s *features.Scenario, o *outcome.Outcome) *outcome.O
 }
 
 // skippedWithEvidence returns the skip of the first requirement that could have shown the evidence that an outcome lacks.
-// If one of them was judged, or the target need not have what they test, it returns the outcome.
+// If one of them is blocked, the outcome is blocked by the same cause. If one was judged, or the target need not have what
+// they test, it returns the outcome.
 func (r *run) skippedWithEvidence(s *features.Scenario, o *outcome.Outcome) *outcome.Outcome {
 	var skip *outcome.Outcome
+	isJudged := false
 	for _, other := range r.Catalogue.Scenarios() {
 		isSource := other.Requirement == s.Requirement || reports.Among(o.ShownBy, other.Requirement.ID)
 		if !isSource || other.Terms.Record {
@@ -45,16 +47,31 @@ func (r *run) skippedWithEvidence(s *features.Scenario, o *outcome.Outcome) *out
 		}
 		left := r.skipOf(other)
 		if left == nil {
-			return o
+			isJudged = true
+			if blocked := r.blockOf(other); blocked != nil {
+				return blocked
+			}
+			continue
 		}
 		if skip == nil && left.Skip.Kind != reports.NotApplicable {
 			skip = left
 		}
 	}
-	if skip == nil {
+	if skip == nil || isJudged {
 		return o
 	}
 	return skip
+}
+
+// blockOf returns the outcome of a scenario that is blocked, or nil.
+func (r *run) blockOf(s *features.Scenario) *outcome.Outcome {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := r.verdicts[s.Key()]
+	if v == nil || v.Verdict != reports.Blocked {
+		return nil
+	}
+	return &outcome.Outcome{Verdict: reports.Blocked, Reason: v.Reason, BlockedBy: v.BlockedBy}
 }
 
 // skipOf returns the outcome of a scenario that is left out of the test run, or nil if it was executed.
