@@ -153,7 +153,7 @@ func (l *loader) decode(n *yaml.Node, v reflect.Value, key string) *Error {
 	if err == nil || len(l.found) > before { // the library would report the same mistakes again
 		return nil
 	}
-	return &Error{Source: l.source, Key: key, Problem: yamlProblem(err), Remedy: "correct the value at that line"}
+	return &Error{Source: l.source, Key: key, Problem: yamlProblem(err), Remedy: "correct or remove that line"}
 }
 
 // notYAML describes an error of the YAML parser. A tab in the indentation has messages that do not name it.

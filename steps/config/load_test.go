@@ -260,7 +260,7 @@ func TestAllMistakesAtOnce(t *testing.T) {
 			"  c.yaml:2: polling.interval: is \"x\"; use a duration above zero",
 			"  c.yaml:3: edition: ", "  c.yaml:4: agent_target: "},
 		"users:\n\t- name: owner\n":                 {"c.yaml:2: the line is indented with a tab; YAML allows only spaces there"},
-		"edition: cloud\nedition: cloud\n" + values: {`c.yaml: line 2, column 1: mapping key "edition" already defined`},
+		"edition: cloud\nedition: cloud\n" + values: {`c.yaml: line 2, column 1: mapping key "edition" already defined at line 1; correct or remove that line`},
 		values: {"6 mistakes in the configuration:",
 			"  environment AGENTCONFORM_AGENT_LISTING: agent.listing: ",
 			"  environment AGENTCONFORM_USERS_0_TOKEN: users.0.token: is shorter than 4 characters",

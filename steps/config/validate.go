@@ -120,7 +120,11 @@ func (v *validator) address(key string, at *string) (isURL bool) {
 	if !strings.ContainsAny(*at, "@?#") {
 		shown = strconv.Quote(*at)
 	}
-	v.refuse(*at != "" && !isURL, key, shown+" is not an http or https URL without user name, query and fragment",
+	if !strings.Contains(*at, "://") {
+		v.refuse(*at != "", key, shown+" is not a URL with a scheme", "begin it with https:// or http://")
+		return false
+	}
+	v.refuse(!isURL, key, shown+" is not an http or https URL without user name, query and fragment",
 		"use a URL such as https://host.example/api, and the keys of credentials")
 	*at = strings.TrimRight(*at, "/")
 	return isURL
