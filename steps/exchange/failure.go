@@ -30,6 +30,15 @@ func (e *NoResponse) Message() string {
 	return e.Cause + "; " + e.Remedy
 }
 
+// Longer returns the remedy for a timeout: the key of the time that the request had.
+func (e *NoResponse) Longer() string {
+	key := "timeouts.request"
+	if e.Request.Waits {
+		key = "timeouts.run"
+	}
+	return "raise " + key + " if the target needs longer"
+}
+
 // Reason returns the message of an error. That of a NoResponse is without method and path.
 func Reason(err error) string {
 	if none, is := errors.AsType[*NoResponse](err); is {

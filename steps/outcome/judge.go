@@ -53,9 +53,13 @@ func classify(ctx context.Context, err error) *Outcome {
 	none, is := errors.AsType[*exchange.NoResponse](err)
 	switch {
 	case is && (none.Timeout || none.Closed):
-		return Fails(nil, Violation{Kind: NoResponse, Summary: none.Request.Name() + " gets no response", Expected: "a response",
+		v := Violation{Kind: NoResponse, Summary: none.Request.Name() + " gets no response", Expected: "a response",
 			Actual: none.Cause, Exchange: none.ID,
-			Check: Statuses("1XX", "2XX", "3XX", "4XX", "5XX"), Operation: none.Request.Method + " " + none.Request.Path})
+			Check: Statuses("1XX", "2XX", "3XX", "4XX", "5XX"), Operation: none.Request.Method + " " + none.Request.Path}
+		if none.Timeout {
+			v.Hint = none.Longer()
+		}
+		return Fails(nil, v)
 	case is:
 		return Inconclusive("%s", none.Error()).By(reports.ByTarget, none.Request.Base)
 	case ctx.Err() != nil:

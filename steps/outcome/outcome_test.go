@@ -70,6 +70,10 @@ func TestJudge(t *testing.T) {
 		assert.Contains(t, o.Reason, c.reason, name)
 		assert.Equal(t, c.by, o.BlockedBy, name)
 	}
+	join := &exchange.NoResponse{Request: exchange.Request{Waits: true}, Timeout: true}
+	for none, hint := range map[*exchange.NoResponse]string{silent: "raise timeouts.request", join: "raise timeouts.run", {Closed: true}: ""} {
+		assert.Contains(t, Judge(live, when, "the sentence", none).Violations[0].Hint, hint)
+	}
 	assert.Nil(t, Judge(live, then, "the sentence", nil))
 	assert.Empty(t, broken.BlockedBy, "an outcome that scenarios share is not changed")
 }

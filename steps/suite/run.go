@@ -296,7 +296,11 @@ func (r *run) reach(ctx context.Context) error {
 	if none.Closed || none.Busy != 0 { // the target is there; scenarios judge how it responds
 		return nil
 	}
-	return fmt.Errorf("%s does not respond: %s", request.Base, none.Message())
+	message := none.Message()
+	if none.Timeout {
+		message += "; start the target, or " + none.Longer()
+	}
+	return fmt.Errorf("%s does not respond: %s", request.Base, message)
 }
 
 // Stopped is the cause of a context that ends a test run early. It is in the result.
