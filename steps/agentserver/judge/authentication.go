@@ -18,7 +18,8 @@ import (
 // What may correct a violation of a run that reports its caller.
 const (
 	reportHint = "set identity and fields of the user to what the handler returns, or " + graphHint
-	callerHint = "give each run the user of its own request in graph_auth_user, or " + graphHint
+	callerHint = "check that each user has the token and the identity of the same person; if so, give each run the user of its " +
+		"own request in graph_auth_user, or " + graphHint
 )
 
 // IsServed judges that a request with valid credentials returns 2xx. Any other trouble than a refusal of the

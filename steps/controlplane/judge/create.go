@@ -19,11 +19,15 @@ func IsCreated(a *exchange.Response) error {
 	if slices.Contains([]int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, a.Status) {
 		return nil
 	}
-	return outcome.Fails(a, outcome.Violation{
+	v := outcome.Violation{
 		Kind:     unserved(a),
 		Summary:  returns(a),
 		Expected: "200, 201 or 202", Check: outcome.Statuses("200", "201", "202"),
-	})
+	}
+	if a.IsRefused() {
+		v.Hint = "correct create.body if the target is right to refuse it"
+	}
+	return outcome.Fails(a, v)
 }
 
 // uuidForm is the form of a UUID with hyphens.
