@@ -233,6 +233,9 @@ func (s setups) refused() []wrongSetup {
 	key := s.server.Fixtures().Owner.APIKey
 	return []wrongSetup{
 		{name: "key under another scheme", change: with(func(c *config.Config) { c.Credentials = config.Credentials{Bearer: key} }), code: 3, says: `status 401 .*; check credentials.bearer \(\S+vendor.yaml:\d+\), sent as Authorization`},
+		{name: "key with a word", change: with(func(c *config.Config) { c.Credentials = config.Credentials{APIKey: "Bearer " + key} }), code: 3, says: `status 401 .*; check credentials.api_key \(\S+vendor.yaml:\d+\), sent as X-Api-Key with the word Bearer; `},
+		{name: "key in quotation marks", change: with(func(c *config.Config) { c.Credentials.APIKey = `"` + key + `"` }), code: 2, says: `credentials.api_key: begins and ends with a quotation mark; remove both$`},
+		{name: "control plane without credentials", change: s.behind(answering(404, "Content-Type", "application/json", "{}"), nil, nil), says: `^note no credentials .*expected 401 or 403, got 404; CP-AUTH-1 may fail; check target`},
 		{name: "one of several credentials wrong", change: with(func(c *config.Config) { c.Credentials.Bearer = "wrong-bearer" }), says: `^note credentials.bearer sent without the other credentials: status 401 with .*; CP-AUTH-4 will fail; check credentials.bearer \(\S+vendor.yaml:\d+\)$`},
 		{name: "key of the other tenant wrong", change: with(func(c *config.Config) { c.OtherTenant = config.Credentials{APIKey: "a-key-that-is-wrong"} }), says: `^note other_tenant status 401 with .*; CP-AUTH-6 may fail; check other_tenant.api_key \(`},
 		{name: "tenant missing", change: s.behind(demanding("X-Tenant-Id", ""), nil, func(c *config.Config) { c.Credentials = config.Credentials{APIKey: key} }), code: 3, says: `status 403 .*; .*set credentials.tenant_id`},
@@ -271,6 +274,7 @@ func (s setups) agents() []wrongSetup {
 	try := []string{"--try"}
 	return []wrongSetup{
 		{name: "agent path too short", change: with(func(c *config.Config) { c.AgentTarget = plane + "/agents" }), code: 3, says: `; check agent_target: is it the base URL, with its path prefix\?$`},
+		{name: "path of the threads", change: with(func(c *config.Config) { c.AgentTarget += "/threads" }), code: 3, says: `/threads/threads: status 422 .*; set agent_target to ` + s.server.AgentURL() + `$`},
 		{name: "token of the second user", change: with(func(c *config.Config) { c.Users[1].Token = "a-token-that-is-wrong" }), code: 3, says: `users.1 .* status 401 .*; check users.1.token \(\S+vendor.yaml:\d+\)`},
 		{name: "token of the third user", change: with(func(c *config.Config) { c.Users[2].Token = "a-token-that-is-wrong" }), code: 3, says: `users.2 .* status 401 .*; check users.2.token \(\S+vendor.yaml:\d+\)`},
 		{name: "third user is of the same team", change: with(func(c *config.Config) { c.Users[2].Fields = c.Users[0].Fields }), code: 2, says: `users.2.fields.team: is missing, or the team of users.0; set it`},

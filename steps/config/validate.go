@@ -273,13 +273,21 @@ func (v *validator) secrets() {
 			"check for a copy error")
 		isBare := strings.HasSuffix(key, ".token") || key == blockedKey ||
 			strings.HasSuffix(key, ".bearer") && v.CredentialHeaders.Bearer == "Authorization"
-		v.refuse(isBare && strings.HasPrefix(strings.ToLower(value), "bearer "), key,
+		v.refuse(isBare && BeginsWithBearer(value), key,
 			"begins with Bearer",
 			"remove that word: the suite adds it")
+		v.refuse(name == "" && inQuotationMarks(value), key, "begins and ends with a quotation mark", "remove both")
 		if inside(key, "headers") {
 			v.gateway(key, http.CanonicalHeaderKey(name), value)
 		}
 	})
+}
+
+// BeginsWithBearer reports whether a credential begins with the word that belongs to the header.
+func BeginsWithBearer(value string) bool { return strings.HasPrefix(strings.ToLower(value), "bearer ") }
+
+func inQuotationMarks(value string) bool {
+	return len(value) > 1 && strings.ContainsAny(value[:1], "\"'") && value[0] == value[len(value)-1]
 }
 
 // ownHeaders are headers that the client sets.

@@ -80,6 +80,9 @@ func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 		want.met = "no credentials required"
 		want.unset = "set credentials.api_key (" + config.Variable("credentials.api_key") + ")"
 	}
+	if c.HasCredentials() && nobody.response != nil && !x.isRefused(nobody) {
+		want.met = "as without credentials"
+	}
 	state := x.examine(ctx, "control plane", owner, nobody, want)
 	x.examineConnection("target", probes)
 	if state == Problem {
@@ -335,9 +338,6 @@ func remedyForRefusals(responses []*exchange.Response) string {
 	}
 	return "set agent.rejected_status to " + value + " if the authentication handler is supposed to return it"
 }
-
-// isList reports whether a response is a list of threads.
-func isList(a *exchange.Response) bool { return a != nil && a.OK() && a.IsArray() }
 
 // tryGraph runs the conformance graph once for each word of its contract, as the preflight of a test run does, and
 // removes the threads.

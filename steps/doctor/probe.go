@@ -72,6 +72,7 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 	}
 	none, hasNone := errors.AsType[*exchange.NoResponse](p.err)
 	proxy := x.target.Client.Names.Route.ProxyOf(base)
+	above := x.listedAbove(ctx, p)
 	switch {
 	case hasNone && none.Busy != 0:
 		return check(Problem, rateLimit, "status %d, asks to wait", none.Busy)
@@ -94,6 +95,8 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 			refusal += "; if a gateway in front of it requires a header with every request, " + x.headersRemedy(p.request.Side)
 		}
 		return check(Problem, refusal, "refuses the configured credentials: %s", x.seen(a))
+	case above != "":
+		return check(Problem, baseAddress(key, above), "%s", x.seen(a))
 	case !a.IsJSON():
 		elsewhere := ""
 		if state == Problem {
@@ -118,6 +121,25 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 			"served there", a.Status)
 	}
 	return Check{State: Fine}
+}
+
+// isList reports whether a response is a list of threads.
+func isList(a *exchange.Response) bool { return a != nil && a.OK() && a.IsArray() }
+
+// listedAbove returns the base address without the path of the threads if the configured one ends with it and the threads
+// are listed there, and "" otherwise.
+func (x *examiner) listedAbove(ctx context.Context, p *probe) string {
+	above, endsWithThreads := strings.CutSuffix(p.request.Base, agent.ThreadsPath)
+	if p.request.Side != spec.AgentServer || !endsWithThreads || isList(p.response) {
+		return ""
+	}
+	shorter := &probe{who: p.who, request: p.request}
+	shorter.request.Base = above
+	x.sendAll(ctx, shorter)
+	if !isList(shorter.response) {
+		return ""
+	}
+	return above
 }
 
 // headersRemedy returns the remedy for a gateway in front of a side that misses a header.

@@ -184,11 +184,16 @@ func Preferred(c config.Credentials) config.Credentials {
 	return c
 }
 
-// Sent lists the credentials that were sent, with the places of their values and their headers.
+// Sent lists the credentials that were sent, with the places of their values and their headers, and whether a value
+// begins with the word Bearer.
 func (t *Target) Sent(group string, c config.Credentials) string {
 	var all []string
 	for _, each := range t.Given(Preferred(c)) {
-		all = append(all, t.Config.Named(group+"."+each.Key)+", sent as "+each.header)
+		sent := t.Config.Named(group+"."+each.Key) + ", sent as " + each.header
+		if config.BeginsWithBearer(each.value) {
+			sent += " with the word Bearer"
+		}
+		all = append(all, sent)
 	}
 	return strings.Join(all, ", and ")
 }
