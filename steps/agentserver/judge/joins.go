@@ -35,6 +35,7 @@ func JoinReturns(j Join, r Run, since time.Duration) error {
 // noJoin returns the violation of a join that does not return. The evidence is the join, or a if it was not given up.
 func noJoin(j Join, a *exchange.Response, v outcome.Violation) error {
 	v.Kind = outcome.NoResponse
+	v.Hint = "raise timeouts.run and timeouts.request if the target needs longer"
 	if j.Exchange == 0 {
 		return outcome.Fails(a, v)
 	}

@@ -151,4 +151,5 @@ func TestPriorJoinIsShown(t *testing.T) {
 	o, _ := errors.AsType[*outcome.Outcome](PriorJoinReturns(Join{Unanswered: true, Exchange: 7}, next, time.Second))
 	assert.Equal(t, 7, o.Violations[0].Exchange)
 	assert.NotNil(t, o.Violations[0].Check)
+	assert.Contains(t, o.Violations[0].Hint, "raise timeouts.run")
 }
