@@ -3,7 +3,6 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,9 +12,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
-	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -337,64 +334,4 @@ func remedyForRefusals(responses []*exchange.Response) string {
 		value = strconv.Itoa(responses[0].Status)
 	}
 	return "set agent.rejected_status to " + value + " if the authentication handler is supposed to return it"
-}
-
-// tryGraph runs the conformance graph once for each word of its contract, as the preflight of a test run does, and
-// removes the threads.
-func (x *examiner) tryGraph(ctx context.Context) {
-	const subject = "graph"
-	switch {
-	case len(x.problems()) > 0:
-		return
-	case x.target.Config.AgentTarget == "":
-		x.add(Noted, subject, "not tried: the URL of the agent server is not known", "set agent_target")
-		return
-	case x.target.AgentRefusal() != 0:
-		x.add(Noted, subject, "not tried: no user is configured", configureUsers)
-		return
-	}
-	s, err := x.agents.AgentServer(ctx)
-	if err != nil {
-		x.add(Problem, subject, x.target.Redact.Excerpt(err.Error()), "")
-		return
-	}
-	defer x.removeThreads(ctx)
-	for _, w := range config.GraphWords {
-		word := subject + ": " + w
-		err := s.Understood(ctx, w)
-		if err == nil {
-			x.add(Fine, word, "understood", "")
-			continue
-		}
-		found := x.target.Redact.Excerpt(err.Error())
-		o, isOutcome := errors.AsType[*outcome.Outcome](err)
-		switch {
-		case !isOutcome || !o.IsBy(reports.ByGraph): // the cause is not the graph, so the other words would fail as well
-			if w == agent.Echo { // no run works
-				word = subject
-			}
-			x.add(Problem, word, found, "")
-			return
-		case w == agent.Echo:
-			x.add(Problem, word, found, "correct the graph: all requirements about runs need this word")
-			return
-		}
-		x.add(Noted, word, found, "correct the graph: requirements that need this word are not judged")
-	}
-}
-
-// removeThreads removes the threads that tryGraph created.
-func (x *examiner) removeThreads(ctx context.Context) {
-	threads := x.target.Ledger.Left(evidence.Thread)
-	all := reports.Count(len(threads), "thread")
-	agent.RemoveThreads(ctx, x.target, threads, func(e reports.LedgerEntry) {
-		_ = x.target.Ledger.Tried(e) // it has no file
-	})
-	remaining := x.target.Ledger.Left(evidence.Thread)
-	if len(remaining) > 0 {
-		found := fmt.Sprintf("%d of %s not removed: %s", len(remaining), all, remaining[0].Reason)
-		x.add(Noted, "threads", x.target.Redact.Excerpt(found), "")
-		return
-	}
-	x.add(Fine, "threads", all+" created and removed", "")
 }
