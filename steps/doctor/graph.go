@@ -72,7 +72,7 @@ func (x *examiner) examineIdentity(ctx context.Context, s *agent.Server) {
 		return
 	}
 	found := fmt.Sprintf("a run of users.0 does not report %q, got %s: AS-AUTH-6 will fail", users[0].Identity, run.Said())
-	remedy := "correct users.0.identity or users.0.token"
+	remedy := "correct users.0.identity, users.0.token or the graph"
 	for i, other := range users[1:] {
 		if other.Identity != "" && messages.ReportsField(run.Said(), "identity", other.Identity) {
 			remedy = fmt.Sprintf("exchange the tokens of users.0 and users.%d if they are in the wrong order", i+1)
