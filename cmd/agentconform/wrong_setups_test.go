@@ -291,8 +291,13 @@ func (s setups) agents() []wrongSetup {
 			c.AgentTarget = open.URL
 		}, says: `^note refusals .* expected 401, got 200: AS-AUTH-1 will fail; .*; name an authentication handler in auth.path of the graph configuration$`},
 		{name: "assistant unknown", change: with(func(c *config.Config) { c.AssistantID = "other" }), args: try, code: 3, says: `does not know the assistant "other": set assistant_id to the name of the conformance graph; `},
-		{name: "tokens exchanged", change: with(func(c *config.Config) { c.Users[0].Token, c.Users[1].Token = c.Users[1].Token, c.Users[0].Token; c.Users = c.Users[:2] }), args: try, says: `^note users.0.identity a run of users.0 does not report "ada@example.org", got .*bob@example.org.*; exchange the tokens of users.0 and users.1 `},
-		{name: "identity of the first user", change: with(func(c *config.Config) { c.Users[0].Identity, c.Users[2].Identity = "eve@example.org", "eve@example.org" }), args: try, says: `^note users.0.identity .*AS-AUTH-6 will fail; correct users.0.identity, users.0.token or the graph$`},
+		{name: "tokens exchanged", change: with(func(c *config.Config) {
+			c.Users[0].Token, c.Users[1].Token = c.Users[1].Token, c.Users[0].Token
+			c.Users = c.Users[:2]
+		}), args: try, says: `^note users.0.identity a run of users.0 does not report "ada@example.org", got .*bob@example.org.*; exchange the tokens of users.0 and users.1 `},
+		{name: "identity of the first user", change: with(func(c *config.Config) {
+			c.Users[0].Identity, c.Users[2].Identity = "eve@example.org", "eve@example.org"
+		}), args: try, says: `^note users.0.identity .*AS-AUTH-6 will fail; correct users.0.identity, users.0.token or the graph$`},
 		{name: "graph without a word", change: withGraph("graph-calls-no-tool"), args: try, says: `^note graph: tool .*; correct the graph: requirements that need this word are not judged$`},
 		{name: "server that fails with a word", change: func(t *testing.T, c *config.Config) {
 			_, with := startAgent(t, reference.Options{WrapHTTP: []func(http.Handler) http.Handler{before(refusesTool)}})

@@ -386,32 +386,3 @@ func (r *refused) isExcused(s *seen) bool {
 	}
 	return false
 }
-
-// endOf returns when a run ended at the latest, or zero if that is unknown: a rollback ends all runs before it.
-func (r *refused) endOf(g *threadRun, key string) time.Time {
-	end := g.ended
-	for _, other := range r.runs[key] {
-		if other.isRollback && other.sent.After(g.accepted) {
-			keepEarlier(&end, other.accepted)
-		}
-	}
-	return end
-}
-
-// hasSettled reports whether all revisions of the deployment were seen to have settled before a request, and no other
-// update was under way.
-func (r *refused) hasSettled(s *seen) bool {
-	deployment := s.In("deployment_id")
-	isOpen := func(u *write) bool {
-		return u.sent.Before(s.Ended) && (u.ended.IsZero() || u.ended.After(s.Sent) || u.revision == "")
-	}
-	if slices.ContainsFunc(r.revisions.updates[deployment], isOpen) {
-		return false
-	}
-	for _, revision := range r.revisions.created[deployment] {
-		if revision.named.Before(s.Ended) && (revision.settled.IsZero() || revision.settled.After(s.Sent)) {
-			return false
-		}
-	}
-	return true
-}
