@@ -98,6 +98,9 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 	if err := s.tooLong(o.Hold); err != nil {
 		return nil, err
 	}
+	if o.Fresh != nil {
+		o.Before = o.Fresh()
+	}
 	g := &GraphRun{Thread: t, Order: o, Inputs: slices.Concat(o.Before, []string{s.text(o)})}
 	body := map[string]any{"assistant_id": cmp.Or(o.Assistant, s.target.Config.AssistantID), "input": Input(g.Inputs)}
 	if o.Strategy != "" {

@@ -116,15 +116,16 @@ func (g *GraphRun) Complete() bool { return g.Final != nil && g.CompleteIn(g.Fin
 
 // Order describes a run to start.
 type Order struct {
-	Words     string        // words of the graph, in addition to those of the other fields
-	Hold      time.Duration // how long it stays in progress
-	Waits     bool          // it stays in progress as long as [Agents.Hold] says, or longer if Hold is longer
-	written   bool          // it writes a first message before it waits
-	trial     bool          // it tests which words the graph understands, and needs none of them
-	Strategy  string        // multitask_strategy
-	Before    []string      // human messages before the one with the words
-	Text      string        // replaces the unique text
-	Assistant string        // replaces the assistant of the configuration
+	Words     string          // words of the graph, in addition to those of the other fields
+	Hold      time.Duration   // how long it stays in progress
+	Waits     bool            // it stays in progress as long as [Agents.Hold] says, or longer if Hold is longer
+	written   bool            // it writes a first message before it waits
+	trial     bool            // it tests which words the graph understands, and needs none of them
+	Strategy  string          // multitask_strategy
+	Before    []string        // human messages before the one with the words
+	Fresh     func() []string // like Before, with other messages for each run, because what was lost may stay on the thread
+	Text      string          // replaces the unique text
+	Assistant string          // replaces the assistant of the configuration
 
 	More  map[string]any // further members of the body
 	Wrong bool           // More makes the request invalid

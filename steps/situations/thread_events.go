@@ -301,7 +301,7 @@ func (t *Thread) rollBackAs(ctx context.Context, plan agent.Plan) error {
 // run that rolls back another one on the thread is long, too: some servers read only the beginning of a request.
 func (t *Thread) rollBackLong(ctx context.Context) error {
 	t.isLong = true
-	return t.rollBackAs(ctx, agent.Plan{Moment: agent.HasStarted, Thread: t.Thread, Prior: agent.Order{Before: t.longMessages()}})
+	return t.rollBackAs(ctx, agent.Plan{Moment: agent.HasStarted, Thread: t.Thread, Prior: agent.Order{Fresh: t.longMessages}})
 }
 
 // longMessages returns messages that every server must take, and that are longer than common limits of a request if taken

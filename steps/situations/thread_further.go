@@ -137,7 +137,7 @@ func (t *Thread) rollsBack(ctx context.Context) error {
 		return err
 	}
 	if t.isLong {
-		o.Before = t.longMessages()
+		o.Fresh = t.longMessages
 	}
 	rb, err := t.server.RollBackAs(ctx, agent.Plan{Moment: agent.HasStarted, Thread: t.Thread, Next: o})
 	if err != nil && (rb == nil || !rb.Won() || !rb.Next.Complete()) {
