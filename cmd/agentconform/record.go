@@ -49,7 +49,8 @@ func newRecorder(path, server string, cfg *config.Config) (*recorder, error) {
 	r := &recorder{server: strings.TrimRight(server, "/"), redactor: recording.NewRedactor(t), file: file}
 	head := har.Head(suiteVersion())
 	r.end = int64(len(head))
-	if _, err = file.WriteString(head + har.Tail); err != nil {
+	_, err = file.WriteString(head + har.Tail)
+	if err != nil {
 		_ = file.Close()
 		return nil, err
 	}

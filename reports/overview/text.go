@@ -100,8 +100,8 @@ func (o Overview) Stats() string {
 // NotScored describes the requirements and scenarios that are newer than the requirement set of the test run. It returns ""
 // if no set was chosen.
 func (o Overview) NotScored() string {
-	set := o.Result.Suite.Set
-	switch n := o.Result.NotScored; {
+	set, n := o.Result.Suite.Set, o.Result.NotScored
+	switch {
 	case set == "":
 		return ""
 	case n == nil:

@@ -136,7 +136,8 @@ func Difference(from, to *Set) (all []string) {
 	for _, id := range slices.Sorted(maps.Keys(to.Requirements)) {
 		is := to.Requirements[id]
 		was, had := from.Requirements[id]
-		switch added := lacking(is.Scenarios, was.Scenarios); {
+		added := lacking(is.Scenarios, was.Scenarios)
+		switch {
 		case !had:
 			all = append(all, fmt.Sprintf("%s (%s) is new in %s", id, is.Level, to.Version))
 		case was.Level != is.Level:
