@@ -248,3 +248,24 @@ func (x *exchange) each(p place, visit func(s slot)) {
 		visit(s)
 	}
 }
+
+// changeRequest runs the acts that precede the response.
+func (c *Change) changeRequest(x *exchange) {
+	for _, a := range c.acts {
+		if !a.onResponse {
+			a.apply(x)
+		}
+	}
+}
+
+// changeResponse runs the acts of the response. Refusals are only changed if a condition reads the status.
+func (c *Change) changeResponse(x *exchange) {
+	if !c.anyStatus && !c.flags.unserved && x.response.Status >= 300 {
+		return
+	}
+	for _, a := range c.acts {
+		if a.onResponse {
+			a.apply(x)
+		}
+	}
+}

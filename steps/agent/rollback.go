@@ -124,7 +124,8 @@ func (s *Server) RollBackAs(ctx context.Context, plan Plan) (rb *Rollback, err e
 				return nil, outcome.AsPrecondition(err)
 			}
 		}
-		if rb, err = s.Replace(ctx, p, plan.Next); err != nil {
+		rb, err = s.Replace(ctx, p, plan.Next)
+		if err != nil {
 			return nil, err
 		}
 		if !rb.Next.Complete() {

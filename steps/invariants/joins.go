@@ -14,8 +14,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// earlyJoins judges that no join returns before its run has ended (section 4). A run that is told to wait cannot end
-// before, if it completes and no other run of its thread interrupts it.
+// earlyJoins judges that no join returns before its run has ended (section 4). A run whose words contain a wait lasts at
+// least that long, if it completes and no other run of its thread interrupts it.
 type earlyJoins struct {
 	*refused // of the same record
 
