@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"maps"
@@ -27,11 +28,16 @@ const (
 func Record(all []Exchange, more ...Exchange) []Exchange {
 	for _, x := range more {
 		x.ID = len(all) + 1
-		x.URL, x.Error, x.Curl = safe.Cut(x.URL, maxHeader), safe.Cut(x.Error, maxHeader), safe.Cut(x.Curl, MaxBody)
-		x.Request, x.Response = x.Request.bounded(), x.Response.bounded()
-		all = append(all, x)
+		all = append(all, x.bounded())
 	}
 	return all
+}
+
+// bounded returns the exchange, cut to the maximum sizes.
+func (x Exchange) bounded() Exchange {
+	x.URL, x.Error, x.Curl = safe.Cut(x.URL, maxHeader), safe.Cut(x.Error, maxHeader), safe.Cut(x.Curl, MaxBody)
+	x.Request, x.Response = x.Request.bounded(), x.Response.bounded()
+	return x
 }
 
 // bounded cuts headers, and the body at a rune boundary. It sets Size and SHA256 to those of the whole body if the body
@@ -114,10 +120,11 @@ func (m Message) Header(name string) string {
 
 // Exchange returns the exchange with this id.
 func (r *Result) Exchange(id int) (Exchange, error) {
-	if id < 1 || id > len(r.Exchanges) {
-		return Exchange{}, fmt.Errorf("no exchange %d: ids are 1 to %d", id, len(r.Exchanges))
+	i, exists := slices.BinarySearchFunc(r.Exchanges, id, func(x Exchange, id int) int { return cmp.Compare(x.ID, id) })
+	if !exists {
+		return Exchange{}, fmt.Errorf("no exchange %d among the %d of the result", id, len(r.Exchanges))
 	}
-	return r.Exchanges[id-1], nil
+	return r.Exchanges[i], nil
 }
 
 // RemovedNote explains a curl line with the IDs of objects that the test run has removed, as most do.

@@ -14,8 +14,8 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Limits of a result file, which may come from anywhere. The file of a test run with 1,800 exchanges has 5 MB and some
-// hundred thousand values.
+// Limits of a result file and of the file with the exchanges, which may come from anywhere. The latter has 10 MB without
+// compression and some hundred thousand values for a test run with 5,500 exchanges.
 const (
 	maxFile       = 64 << 20
 	maxFileValues = 1_500_000
@@ -49,7 +49,14 @@ func ReadFile(path string) (*Result, error) {
 	if err := check(r); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
-	r.Exchanges = Record(nil, r.Exchanges...)
+	for i, x := range r.Exchanges {
+		r.Exchanges[i] = x.bounded()
+	}
+	if r.ExchangesFile != "" {
+		if err := readExchanges(r, path); err != nil {
+			return nil, err
+		}
+	}
 	SetProblems(r) // the file may be of an earlier version, or edited
 	return r, nil
 }
@@ -105,10 +112,12 @@ func check(r *Result) error {
 		}
 		ids[q.ID] = true
 	}
+	before := 0
 	for i, x := range r.Exchanges {
-		if x.ID != i+1 {
-			return fmt.Errorf("exchanges[%d]: the id is %d, it must be %d", i, x.ID, i+1)
+		if x.ID <= before {
+			return fmt.Errorf("exchanges[%d]: the id %d is not above %d, the one before", i, x.ID, before)
 		}
+		before = x.ID
 	}
 	for _, f := range r.Findings {
 		if err := checkID(f.ID); err != nil {
@@ -131,7 +140,8 @@ func checkID(id string) error {
 	return nil
 }
 
-// WriteJSON writes r as a result file, the content of result.json. Each exchange is on one line, the rest is indented.
+// WriteJSON writes r as a result file, the content of result.json, with the exchanges to which other parts of it refer.
+// Each exchange is on one line, the rest is indented.
 // Characters that are dangerous on a terminal become \u escapes. Empty lists and objects are [] and {}, not null.
 func (r *Result) WriteJSON(w io.Writer) error {
 	n := *r
@@ -149,7 +159,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 		return err
 	}
 	separator, end := "\n    ", "]"
-	for _, x := range r.Exchanges {
+	for _, x := range r.named() {
 		line, err := Encode(x, "")
 		if err != nil {
 			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)

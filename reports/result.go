@@ -37,10 +37,13 @@ type Result struct {
 	NotScored    *NotScored    `json:"not_scored,omitempty"` // nil if everything counts
 	Coverage     Coverage      `json:"coverage"`
 	Timeline     []Transition  `json:"timeline"`
-	Exchanges    []Exchange    `json:"exchanges"` // ids count from 1
-	Ledger       []LedgerEntry `json:"ledger"`
-	Notes        []Note        `json:"notes,omitempty"`    // observations that are not failures
-	Baseline     *Baseline     `json:"baseline,omitempty"` // nil without --baseline
+	// Exchanges are those of the test run, with ids that count from 1. A result file has only those to which other parts of
+	// it refer; the file that ExchangesFile names has all.
+	Exchanges     []Exchange    `json:"exchanges"`
+	ExchangesFile string        `json:"exchanges_file,omitempty"`
+	Ledger        []LedgerEntry `json:"ledger"`
+	Notes         []Note        `json:"notes,omitempty"`    // observations that are not failures
+	Baseline      *Baseline     `json:"baseline,omitempty"` // nil without --baseline
 }
 
 // Suite is the version of the suite and of the interface.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,7 +55,6 @@ func TestResultFilesOfLaterVersionsAreRead(t *testing.T) {
 }
 
 func TestReadFileReturnsTheWrittenResult(t *testing.T) {
-	assert.Equal(t, reporttest.JSON, string(written(t, reporttest.Faulty())), "a result is written like it was read")
 	results := reporttest.Results()
 	results["sample"] = reporttest.Sample()
 	for name, r := range results {
@@ -62,8 +62,66 @@ func TestReadFileReturnsTheWrittenResult(t *testing.T) {
 			back, err := read(t, written(t, r))
 			require.NoError(t, err)
 			assert.Equal(t, string(written(t, r)), string(written(t, back)))
-			_, err = back.Exchange(len(back.Exchanges) + 1)
+			_, err = back.Exchange(len(r.Exchanges) + 1)
 			assert.ErrorContains(t, err, "no exchange")
+		})
+	}
+}
+
+// TestExchangesFile reads a result with the file of its exchanges beside it: one of the same test run, others, and none.
+func TestExchangesFile(t *testing.T) {
+	r := reporttest.Faulty()
+	r.ExchangesFile = reports.ExchangesFile
+	other := *r
+	other.Run.ID = "other"
+	huge := *r
+	huge.Exchanges = reports.Record(nil, slices.Repeat([]reports.Exchange{{Curl: strings.Repeat("c", 64<<10)}}, 1025)...)
+	reordered := *r
+	reordered.Exchanges = slices.Clone(r.Exchanges[1:])
+	packed := func(r *reports.Result) []byte {
+		var b bytes.Buffer
+		require.NoError(t, r.WriteExchanges(&b))
+		return b.Bytes()
+	}
+	whole := packed(r)
+	tests := []struct {
+		name  string
+		file  []byte // nil: none
+		whole bool   // all exchanges are read
+		err   string
+	}{
+		{"of the test run", whole, true, ""},
+		{"of another test run", packed(&other), false, ""},
+		{"none", nil, false, ""},
+		{"cut off", whole[:len(whole)/2], false, "unexpected EOF"},
+		{"not compressed", []byte(`{"schema":"agentconform.exchanges/v1"}`), false, "invalid header"},
+		{"in another order", packed(&reordered), false, "line 2: the id is 2, it must be 1"},
+		{"too large", packed(&huge), false, "it has more than 67108864 bytes without compression"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "result.json")
+			require.NoError(t, os.WriteFile(path, written(t, r), 0o600))
+			if tt.file != nil {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, reports.ExchangesFile), tt.file, 0o600))
+			}
+			back, err := reports.ReadFile(path)
+			if tt.err != "" {
+				assert.ErrorContains(t, err, tt.err)
+				assert.ErrorContains(t, err, "remove it to use the exchanges in the result file")
+				return
+			}
+			require.NoError(t, err)
+			if tt.whole {
+				assert.Equal(t, r.Exchanges, back.Exchanges)
+			} else {
+				assert.Less(t, len(back.Exchanges), len(r.Exchanges))
+			}
+			for _, f := range r.Findings {
+				_, err := back.Exchange(f.Exchange)
+				assert.NoError(t, err, "the exchange that shows a finding is in the result file")
+			}
 		})
 	}
 }
@@ -81,7 +139,7 @@ func TestReadFileExplainsABadFile(t *testing.T) {
 		{"unknown verdict", replace(`"verdict": "non-conformant"`, `"verdict": "great"`), `verdict "great" is unknown`},
 		{"unknown verdict of a requirement", replace(`"verdict": "skipped"`, `"verdict": "fine"`), "unknown verdict"},
 		{"requirement twice", replace(`"id": "CP-LIST-6"`, `"id": "CP-LIST-3"`), "occurs twice"},
-		{"exchange ids", replace(`{"id":2,`, `{"id":7,`), "exchanges[1]: the id is 7"},
+		{"exchange ids", replace(`{"id":9,`, `{"id":1,`), "the id 1 is not above "},
 		{"exchanges no list", `{"exchanges":{}}`, "exchanges of type []reports.Exchange"},
 		{"finding without exchange", replace(fmt.Sprintf(`"exchange": %d`, reporttest.Finding(reporttest.Faulty(), "CP-LIST-3").Exchange), `"exchange": 9999`), "no exchange 9999"},
 		{"trailing", good + "{}", "after top-level value"},

@@ -28,7 +28,8 @@ type runFlags struct {
 	display
 	options                          steps.Options
 	known                            *baseline.Baseline // the known failures of --baseline, or nil
-	out, baseline, writeBaseline     string
+	out, reports                     string
+	baseline, writeBaseline          string
 	edition, exploreCase, set        string
 	readOnly, plan, failFast, strict bool
 	timeout, wait                    time.Duration
@@ -84,6 +85,7 @@ not tell, or stopped). With --baseline: 0 no new failure, 1 a new failure, or an
 	flags := c.Flags()
 	flags.StringVar(&f.out, "out", defaultOut,
 		"`folder` for the reports; earlier reports in it are removed first")
+	f.addReports(c)
 	flags.IntVar(&f.options.Concurrency, "concurrency", suite.DefaultConcurrency, "requests in flight at the same time")
 	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST, as with --fail-on should")
 	flags.StringArrayVar(&f.options.FailOn, "fail-on", nil,
@@ -133,6 +135,23 @@ func (f *runFlags) addSelection(c *cobra.Command) {
 	_ = c.RegisterFlagCompletionFunc("skip", completeRequirements)
 	_ = c.RegisterFlagCompletionFunc("profile",
 		cobra.FixedCompletions(features.Profiles, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// addReports adds the flag that selects the reports. It is read by [reports.Run.Reports].
+func (f *runFlags) addReports(c *cobra.Command) {
+	c.Flags().StringVar(&f.reports, "reports", "", "`names` of the reports to write: html, junit, summary, badge, scripts, "+
+		"har, cucumber, or all; result.json is always written (default all but har and cucumber)")
+}
+
+// checkReports refuses a name that is none of a report.
+func (f *runFlags) checkReports() error {
+	if f.reports == "" {
+		return nil
+	}
+	if _, err := reports.ParseReports(f.reports); err != nil {
+		return fmt.Errorf("--reports: %w", err)
+	}
+	return nil
 }
 
 func addEdition(c *cobra.Command, edition *string, more string) {
@@ -185,6 +204,9 @@ func (f *runFlags) check() error {
 // prepare reads and checks flags and files before anything is started, because a mistake must not cost a test run.
 func (f *runFlags) prepare(c *cobra.Command) (*config.Config, error) {
 	if err := f.check(); err != nil {
+		return nil, err
+	}
+	if err := f.checkReports(); err != nil {
 		return nil, err
 	}
 	cfg, err := f.load()

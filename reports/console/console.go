@@ -207,7 +207,7 @@ func (p *printer) more() string {
 	if p.opts.Out == "" {
 		return ""
 	}
-	return " (see " + safe.Line(p.opts.Out) + "/index.html)"
+	return " (see " + safe.Line(p.Result.Run.Page(p.opts.Out)) + ")"
 }
 
 func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
@@ -245,8 +245,8 @@ func (p *printer) closing() {
 	row("Claims", strings.Join(r.Target.Supports, ", "))
 	row("Suite", r.Suite.String())
 	if p.opts.Out != "" { // copied by users, so it is not wrapped, and neither is the next command
-		p.line("  %-9s  %s/index.html", "Report", safe.Line(p.opts.Out))
-		if len(r.Findings) > 0 {
+		p.line("  %-9s  %s", "Report", safe.Line(r.Run.Page(p.opts.Out)))
+		if len(r.Findings) > 0 && r.Run.Writes(reports.ReportScripts) {
 			p.line("  %-9s  %s/scripts, with curl only", "Scripts", safe.Line(p.opts.Out))
 		}
 	}

@@ -141,6 +141,7 @@ type kindOfResult struct {
 
 func (k kindOfResult) result() *reports.Result {
 	r := &reports.Result{Schema: reports.Schema, Target: reports.Target{ControlPlane: "http://h"},
+		Run:          reports.Run{Arguments: []string{"run", "--reports", "all"}},
 		Requirements: requirementsOf(k.requirements), Suite: reports.Suite{Version: "1.2.3", Commit: "0123456789abcdef",
 			Interface: "0.1.0", Digest: "sha256:" + strings.Repeat("ab", 32)}}
 	r.Suite.Requirements = len(r.Requirements)

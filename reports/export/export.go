@@ -1,4 +1,4 @@
-// Package export writes a result into a folder in all formats.
+// Package export writes a result into a folder in several formats.
 package export
 
 import (
@@ -23,25 +23,41 @@ import (
 	"github.com/agentconform/agentconform/reports/script"
 )
 
-// formats are the files. The result itself is the first, so that it exists even if the disk becomes full.
-var formats = outfile.Set[*reports.Result]{
-	Mark: `"agentconform.result/`,
-	Files: []outfile.File[*reports.Result]{
-		{Name: "result.json", Write: func(w io.Writer, r *reports.Result) error { return r.WriteJSON(w) }},
-		{Name: "junit.xml", Write: junit.Write},
-		{Name: "summary.md", Write: markdown.Write},
-		{Name: "badge.svg", Write: badge.Write},
-		{Name: "cucumber.json", Write: cucumber.Write},
-		{Name: "index.html", Write: html.Write},
-		{Name: "result.har", Write: har.Write},
-	},
+// formats are the reports with one file each. The result itself is the first, so that it exists even if the disk becomes
+// full.
+var formats = []struct {
+	report reports.Report
+	write  func(io.Writer, *reports.Result) error
+}{
+	{reports.ReportJSON, func(w io.Writer, r *reports.Result) error { return r.WriteJSON(w) }},
+	{reports.ReportJUnit, junit.Write},
+	{reports.ReportSummary, markdown.Write},
+	{reports.ReportBadge, badge.Write},
+	{reports.ReportCucumber, cucumber.Write},
+	{reports.ReportHTML, html.Write},
+	{reports.ReportHAR, har.Write},
 }
+
+// files returns the files of the reports that are chosen.
+func files(isChosen func(reports.Report) bool) outfile.Set[*reports.Result] {
+	set := outfile.Set[*reports.Result]{Mark: `"agentconform.result/`}
+	for _, f := range formats {
+		if isChosen(f.report) {
+			set.Files = append(set.Files, outfile.File[*reports.Result]{Name: f.report.File(), Write: f.write})
+		}
+	}
+	set.Files = append(set.Files, outfile.File[*reports.Result]{Name: reports.ExchangesFile,
+		Write: func(w io.Writer, r *reports.Result) error { return r.WriteExchanges(w) }})
+	return set
+}
+
+func all(reports.Report) bool { return true }
 
 // scripts is the folder of the scripts that repeat the requests of findings.
 const scripts = "scripts"
 
 // Check returns an error if [Write] may not write into the folder because it has a file of another program.
-func Check(dir string) error { return errors.Join(formats.Check(dir), checkScripts(dir)) }
+func Check(dir string) error { return errors.Join(files(all).Check(dir), checkScripts(dir)) }
 
 // checkScripts returns an error if the folder of the scripts exists and is not a folder, for example a link.
 func checkScripts(dir string) error {
@@ -53,15 +69,16 @@ func checkScripts(dir string) error {
 
 // Begin creates the folder for the reports of a test run and removes those of an earlier one.
 func Begin(dir string) error {
-	if err := formats.Begin(dir); err != nil {
+	if err := files(all).Begin(dir); err != nil {
 		return err
 	}
 	return removeScripts(dir)
 }
 
-// Write creates the folder if necessary, and writes all formats and the scripts.
+// Write creates the folder if necessary, and writes the reports that the test run was asked for (the flag --reports).
 func Write(dir string, r *reports.Result) error {
-	if err := formats.Write(dir, r); err != nil {
+	r.ExchangesFile = reports.ExchangesFile
+	if err := files(r.Run.Writes).Write(dir, r); err != nil {
 		return err
 	}
 	return writeScripts(dir, r)

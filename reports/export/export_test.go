@@ -14,26 +14,46 @@ import (
 	"github.com/agentconform/agentconform/reports/script"
 )
 
+// TestWrite checks which files a folder has without the flag --reports and with it.
 func TestWrite(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "new", "out")
-	require.NoError(t, export.Write(dir, reporttest.Faulty()))
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	var names []string
-	for _, e := range entries {
-		info, err := e.Info()
-		require.NoError(t, err)
-		assert.Positive(t, info.Size(), e.Name())
-		mode := os.FileMode(0o644)
-		if e.IsDir() {
-			mode = 0o755
-		}
-		assert.Equal(t, mode, info.Mode().Perm())
-		names = append(names, e.Name())
+	always := []string{"result.json", "exchanges.jsonl.gz"}
+	byDefault := append(always, "junit.xml", "summary.md", "badge.svg", "index.html", "scripts")
+	tests := map[string][]string{
+		"":           byDefault,
+		"all":        append(byDefault, "cucumber.json", "result.har"),
+		"json":       always,
+		"junit, har": append(always, "junit.xml", "result.har"),
 	}
-	assert.ElementsMatch(t, []string{"result.json", "junit.xml", "summary.md", "badge.svg", "cucumber.json", "index.html",
-		"result.har", "scripts"}, names, "the temporary files were removed")
-	assert.ErrorContains(t, export.Write(filepath.Join(dir, "junit.xml"), reporttest.Faulty()), "not a directory")
+	for flag, want := range tests {
+		t.Run(flag, func(t *testing.T) {
+			dir, r := filepath.Join(t.TempDir(), "new", "out"), reporttest.Faulty()
+			r.Run.Arguments = []string{"run", "--reports", flag}
+			require.NoError(t, export.Write(dir, r))
+			entries, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			var names []string
+			for _, e := range entries {
+				info, err := e.Info()
+				require.NoError(t, err)
+				assert.Positive(t, info.Size(), e.Name())
+				mode := os.FileMode(0o644)
+				if e.IsDir() {
+					mode = 0o755
+				}
+				assert.Equal(t, mode, info.Mode().Perm())
+				names = append(names, e.Name())
+			}
+			assert.ElementsMatch(t, want, names, "the temporary files were removed")
+			assert.ErrorContains(t, export.Write(filepath.Join(dir, "result.json"), reporttest.Faulty()), "not a directory")
+
+			require.NoError(t, export.Begin(dir))
+			entries, err = os.ReadDir(dir)
+			require.NoError(t, err)
+			for _, e := range entries {
+				assert.Equal(t, "scripts", e.Name(), "reports of an earlier test run are removed")
+			}
+		})
+	}
 }
 
 // TestScripts checks that each finding has a script and that those of an earlier test run are removed.

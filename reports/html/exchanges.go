@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Limits of the exchanges in the page. result.json and result.har contain the rest.
+// Limits of the exchanges in the page. The rest is in the file with all exchanges.
 const (
 	maxShownBody = 16 << 10 // bytes of each body
 	maxEvidence  = 12 << 20 // bytes of all bodies and headers, before compression
@@ -72,7 +72,7 @@ func messageOf(m reports.Message, room *int) (shown reports.Message, note string
 		needed += len(h[0]) + len(h[1])
 	}
 	if needed > *room {
-		return reports.Message{}, "not in this page, to keep it small: see result.json"
+		return reports.Message{}, "not in this page, to keep it small: see " + reports.ExchangesFile
 	}
 	*room -= needed
 	if whole := m.FullSize(); whole > maxShownBody {

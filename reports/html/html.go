@@ -119,6 +119,19 @@ func (p *page) Unreachable() []reports.Exchange {
 	return scrubbed(tried, maxText)
 }
 
+// Files returns the names of the other reports.
+func (p *page) Files() (all []string) {
+	for _, report := range p.Result.Run.Reports() {
+		if report != reports.ReportHTML && report != reports.ReportScripts {
+			all = append(all, report.File())
+		}
+	}
+	return all
+}
+
+// ExchangesFile returns the name of the file with all exchanges.
+func (p *page) ExchangesFile() string { return reports.ExchangesFile }
+
 // Exchanges returns the number of exchanges.
 func (p *page) Exchanges() int { return len(p.recorded.Exchanges) }
 

@@ -64,7 +64,7 @@ func (o Overview) Subject() string {
 func (o Overview) Closing(out string) [][2]string {
 	r, page := o.Result, ""
 	if out != "" {
-		page = out + "/index.html"
+		page = r.Run.Page(out)
 	}
 	cleanup := o.Cleanup(out)
 	rows := [][2]string{

@@ -45,7 +45,7 @@ const show = async (details) => {
   if (!records.length) await unpacked;
   const id = Number(details.dataset.x), x = records[id - 1];
   if (!x) {
-    details.append(make("p", "cut", `This browser cannot read the requests in the page: see request ${id} in result.har or result.json.`));
+    details.append(make("p", "cut", `This browser cannot read the requests in the page: see request ${id} in exchanges.jsonl.gz.`));
     return;
   }
   const box = make("div", "exchange"), line = make("p", "line");

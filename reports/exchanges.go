@@ -1,0 +1,151 @@
+package reports
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/agentconform/agentconform/reports/safe"
+)
+
+// ExchangesFile is the name of the file with all exchanges of a test run, beside result.json: JSON Lines, compressed with
+// gzip. The first line names the test run, each other line is one exchange.
+const ExchangesFile = "exchanges.jsonl.gz"
+
+// ExchangesSchema is the name and version of the format of [ExchangesFile].
+const ExchangesSchema = "agentconform.exchanges/v1"
+
+// exchangesHead is the first line of [ExchangesFile].
+type exchangesHead struct {
+	Schema string `json:"schema"`
+	Run    string `json:"run"` // ID of the test run
+}
+
+// WriteExchanges writes all exchanges of r, the content of [ExchangesFile].
+func (r *Result) WriteExchanges(w io.Writer) error {
+	compressor, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
+	if err != nil {
+		return err
+	}
+	head, err := Encode(exchangesHead{ExchangesSchema, r.Run.ID}, "")
+	if err != nil {
+		return err
+	}
+	if _, err := compressor.Write(safe.JSON(head)); err != nil {
+		return err
+	}
+	for _, x := range r.Exchanges {
+		line, err := Encode(x, "")
+		if err != nil {
+			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)
+		}
+		if _, err := compressor.Write(safe.JSON(line)); err != nil {
+			return err
+		}
+	}
+	return compressor.Close()
+}
+
+// readExchanges replaces the exchanges of a result by all those of its test run. They are in [ExchangesFile] beside the
+// result file, which may have been copied without it.
+func readExchanges(r *Result, resultFile string) error {
+	path := filepath.Join(filepath.Dir(resultFile), ExchangesFile)
+	info, err := os.Stat(path) // opening a FIFO would wait for a writer
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the exchanges of a test run: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("reading %s: not a regular file; remove it to use the exchanges in the result file", path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("reading the exchanges of a test run: %w", err)
+	}
+	defer file.Close() //nolint:errcheck // only read
+	all, err := parseExchanges(file, r.Run.ID)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w; remove it to use the exchanges in the result file", path, err)
+	}
+	if all != nil {
+		r.Exchanges = all
+	}
+	return nil
+}
+
+// parseExchanges returns the exchanges of a test run, or nil if the file is about another test run.
+func parseExchanges(from io.Reader, run string) ([]Exchange, error) {
+	compressed, err := gzip.NewReader(from)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := io.ReadAll(io.LimitReader(compressed, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(doc) > maxFile:
+		return nil, fmt.Errorf("it has more than %d bytes without compression", maxFile)
+	case countValues(doc) > maxFileValues:
+		return nil, fmt.Errorf("it has more than %d values", maxFileValues)
+	}
+	line, rest, _ := bytes.Cut(doc, []byte("\n"))
+	var head exchangesHead
+	if err := json.Unmarshal(line, &head); err != nil {
+		return nil, fmt.Errorf("line 1: %w", err)
+	}
+	if head.Schema != ExchangesSchema || head.Run != run {
+		return nil, nil
+	}
+	all := []Exchange{}
+	for line := range bytes.Lines(rest) {
+		var x Exchange
+		if err := json.Unmarshal(line, &x); err != nil {
+			return nil, fmt.Errorf("line %d: %w", len(all)+2, err)
+		}
+		if x.ID != len(all)+1 {
+			return nil, fmt.Errorf("line %d: the id is %d, it must be %d", len(all)+2, x.ID, len(all)+1)
+		}
+		all = append(all, x.bounded())
+	}
+	return all, nil
+}
+
+// named returns the exchanges to which other parts of r refer: findings, notes, and the scenarios that could not tell.
+func (r *Result) named() []Exchange {
+	ids := map[int]bool{}
+	mention := func(findings []Finding) {
+		for f := range Each(findings) {
+			ids[f.Exchange] = true
+			for _, link := range f.Exchanges {
+				ids[link.Exchange] = true
+			}
+		}
+	}
+	mention(r.Findings)
+	if r.NotScored != nil {
+		mention(r.NotScored.Findings)
+	}
+	for _, note := range r.Notes {
+		ids[note.Exchange] = true
+	}
+	for q := range Each(r.Requirements) {
+		for s := range Each(q.Scenarios) {
+			if s.Verdict != Blocked && s.Verdict != Inconclusive {
+				continue
+			}
+			for _, id := range s.Exchanges {
+				ids[id] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(r.Exchanges), func(x Exchange) bool { return !ids[x.ID] })
+}
