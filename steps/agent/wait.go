@@ -85,12 +85,20 @@ func (s *Server) awaitThen(
 	return state, nil
 }
 
-// hasHadItsTime reports whether the run ended so long ago that the state must contain all its messages.
+// hasHadItsTime reports whether the run ended so long ago that the state must contain all its messages. A run that fails
+// leaves no answer, so it is enough that GET shows its end.
 func (s *Server) hasHadItsTime(ctx context.Context, join *Joining, g *GraphRun) bool {
-	if !join.Over() || time.Now().Before(client.Later(join.Ended, g.NotOverBefore()).Add(s.Patience())) {
+	if !join.Over() {
+		return false
+	}
+	isEarly := time.Now().Before(client.Later(join.Ended, g.NotOverBefore()).Add(s.Patience()))
+	if isEarly && !g.Order.says(Fail) {
 		return false
 	}
 	run, err := s.GetRun(ctx, g.Thread.Owner, g)
+	if isEarly {
+		return err == nil && hasEnded(run)
+	}
 	if err != nil || isOver(join.Response, run, g.Order.says(Fail)) {
 		return true
 	}
