@@ -11,7 +11,8 @@ import (
 // may write it in either case (RFC 9562, section 4), and any other id as it is. Requests send an id as the target has
 // shown it.
 func IDKey(id string) string {
-	if len(id) == len(uuid.Nil.String()) && uuid.Validate(id) == nil {
+	const length = len("00000000-0000-0000-0000-000000000000")
+	if len(id) == length && uuid.Validate(id) == nil {
 		return strings.ToLower(id)
 	}
 	return id
