@@ -47,7 +47,7 @@ func newRun() *cobra.Command {
 
 Without a target and a configuration file, run tests the bundled reference. With only --agent-target, only the
 requirements of the agent server are tested. With only --target, the agent server is the one that the control plane
-deploys during the test run. If one of these flags is given, both addresses of the configuration are ignored.
+deploys during the test run. One of these flags replaces both addresses of the configuration.
 
 Credentials come from the configuration file or the environment (AGENTCONFORM_CREDENTIALS_API_KEY), never from flags.
 Each key of the configuration has an environment variable (agentconform help config).

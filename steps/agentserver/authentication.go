@@ -194,7 +194,7 @@ func (w *World) refusedByHandler(ctx context.Context) error {
 	err := judge.RefusesCaller(a, w.attempted, string(c), statuses, w.rejectedHint(a))
 	if err == nil && len(statuses) == 0 {
 		w.target.Note(reports.Note{Kind: reports.NoteRefusal, Exchange: a.ID, Text: fmt.Sprintf(
-			"the server refused %s with %d; set agent.rejected_status to check this status", w.attempted, a.Status)})
+			"the server refuses callers with status %d; any 4xx was accepted, because agent.rejected_status is not set", a.Status)})
 	}
 	return err
 }

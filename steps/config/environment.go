@@ -115,7 +115,7 @@ var itemVariable = regexp.MustCompile("^" + EnvPrefix + `USERS_\d+`)
 // gapInUsers reports a variable of a user after the next one, once: the users before are missing.
 func (l *loader) gapInUsers() {
 	missing := fmt.Sprintf("users.%d", len(l.config.Users))
-	e := &Error{Source: l.source, Key: "users", Problem: missing + " is missing, and the users have no gaps",
+	e := &Error{Source: l.source, Key: "users", Problem: "a later user is set, but " + missing + " is not",
 		Remedy: "set " + Variable(missing+".token") + " as well"}
 	isKnown := slices.ContainsFunc(l.found, func(f *Error) bool { return f.Key == e.Key && f.Problem == e.Problem })
 	if !isKnown {

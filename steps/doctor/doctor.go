@@ -217,7 +217,7 @@ func (x *examiner) examineGaps(scenarios []*features.Scenario) {
 	for _, g := range x.forecast.Missing(scenarios) {
 		found := "would enable " + g.Named(x.Catalogue)
 		if g.IsEmpty() {
-			found = "needed, together with other missing keys, for " + needed[g.Skip]
+			found = "one of several keys that are missing for " + needed[g.Skip]
 		}
 		x.add(Missing, g.Skip.Key, found, "")
 	}

@@ -277,8 +277,7 @@ func (t *Target) ListingHint() string {
 	if t.Searches() {
 		call, other = other, call
 	}
-	return call + " was sent: if the target lists threads with " + other + ", or the list is a page, set agent.listing " +
-		"to get or search"
+	return "the suite sent " + call + "; if the target lists threads with " + other + ", set agent.listing"
 }
 
 // AdvertiseKey is the key of the URL at which a target's builder reaches the fixtures.
