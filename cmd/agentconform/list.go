@@ -14,12 +14,13 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/situations"
+	"github.com/agentconform/agentconform/steps/suite"
 )
 
 func newList() *cobra.Command {
 	format := "table"
 	var results []string
-	var cases, pairs bool
+	var cases, pairs, definitions bool
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the requirements with level, sections and number of scenarios",
@@ -29,12 +30,16 @@ full.
 
 --format html writes the specification as one page. The results of --result add exchanges as examples: a file with the
 name of a fault (limit-101-is-served.json) shows how its rule is broken, and all other files show how the rules are met.
-agentconform prove --examples writes such files.`,
+agentconform prove --examples writes such files.
+
+--steps lists the sentences of which scenarios are made, grouped by the feature files in which they are defined. A sentence
+is a regular expression; a sentence of a scenario is below it as an example.`,
 		Example: `  agentconform list
   agentconform list | grep CP-LIST
   agentconform list --format json
   agentconform list --cases | grep create-run
   agentconform list --situations
+  agentconform list --steps | grep 'When.* limit'
   agentconform list --format markdown > features/REQUIREMENTS.md
   agentconform list --format html --result reference.json > specification.html`,
 		Args: noArguments("agentconform explain ID shows one requirement"),
@@ -48,12 +53,14 @@ agentconform prove --examples writes such files.`,
 			}
 			w := c.OutOrStdout()
 			switch {
-			case cases && pairs:
-				return errors.New("--cases and --situations are two lists: remove one")
+			case cases && pairs, cases && definitions, pairs && definitions:
+				return errors.New("--cases, --situations and --steps are different lists: give one of them")
 			case cases:
 				return listCases(w, catalogue, format)
 			case pairs:
 				return listSituations(w, catalogue, format)
+			case definitions:
+				return listSteps(w, catalogue, format)
 			}
 			switch format {
 			case "table":
@@ -76,6 +83,7 @@ agentconform prove --examples writes such files.`,
 	}
 	c.Flags().BoolVar(&cases, "cases", false, "list what a client may send by the contract, with the scenarios that judge it or the reason why none does")
 	c.Flags().BoolVar(&pairs, "situations", false, "list the events of a deployment and of a thread with the checks after each of them")
+	c.Flags().BoolVar(&definitions, "steps", false, "list the sentences that the scenarios of each feature can use")
 	addChoice(c, &format, "format", "", "table", "json", "markdown", "html")
 	c.Flags().StringSliceVar(&results, "result", nil, "result `files` with the examples of --format html")
 	return c
@@ -147,6 +155,38 @@ func listSituations(w io.Writer, c *features.Catalogue, format string) error {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", p.Event, p.Check, p.Requirement, p.Scenario+p.Reason)
 	}
 	fmt.Fprintf(t, "\n%d pairs: %d with a scenario, %d left out\n", len(pairs), len(pairs)-leftOut, leftOut)
+	return t.Flush()
+}
+
+// listSteps writes the step definitions, grouped by the feature files in which they are defined.
+func listSteps(w io.Writer, c *features.Catalogue, format string) error {
+	if format != "table" && format != "json" {
+		return fmt.Errorf("--steps --format %s: give table or json", format)
+	}
+	definitions, err := suite.Definitions(c)
+	if err != nil {
+		return err
+	}
+	if format == "json" {
+		return writeJSON(w, map[string][]*suite.Definition{"steps": definitions})
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	files := ""
+	for _, d := range definitions {
+		if names := strings.ReplaceAll(strings.Join(d.Features, ", "), ".feature", ""); names != files {
+			files = names
+			if len(d.Features) == len(c.Files) {
+				names = "every feature"
+			}
+			fmt.Fprintf(t, "\n%s\n", names)
+		}
+		pattern := strings.ReplaceAll(d.Pattern, "(?:", "(")
+		fmt.Fprintf(t, "  %s\t%s\n", d.Keyword, pattern)
+		if d.Example != d.Pattern {
+			fmt.Fprintf(t, "\t  %s\n", d.Example)
+		}
+	}
+	fmt.Fprintf(t, "\n%d sentences\n", len(definitions))
 	return t.Flush()
 }
 
