@@ -17,7 +17,7 @@ func pages(t *testing.T) map[string]string {
 	require.NoError(t, err)
 	require.NotEmpty(t, names)
 	all := map[string]string{}
-	for _, name := range append(names, "../../README.md") {
+	for _, name := range append(names, "../../README.md", "../../docs/examples/README.md") {
 		text, err := os.ReadFile(name)
 		require.NoError(t, err)
 		all[name] = string(text)
