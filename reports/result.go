@@ -9,6 +9,7 @@
 package reports
 
 import (
+	_ "embed" // result.schema.json
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,11 @@ import (
 
 // Schema is the name and version of the format of result.json.
 const Schema = "agentconform.result/v1"
+
+// ResultSchema is the JSON Schema of result.json.
+//
+//go:embed result.schema.json
+var ResultSchema string
 
 // Result is the result of a test run: the content of result.json and the source of all other reports.
 type Result struct {

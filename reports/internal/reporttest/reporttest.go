@@ -85,8 +85,8 @@ func (e Exporter) export(t *testing.T, r *reports.Result) []byte {
 	return b.Bytes()
 }
 
-// Schema validates a document against a JSON Schema.
-func Schema(t *testing.T, schema, doc []byte) {
+// Schema validates documents against a JSON Schema.
+func Schema(t *testing.T, schema []byte, docs ...[]byte) {
 	t.Helper()
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	require.NoError(t, err)
@@ -95,9 +95,11 @@ func Schema(t *testing.T, schema, doc []byte) {
 	require.NoError(t, compiler.AddResource("urn:schema", parsed))
 	compiled, err := compiler.Compile("urn:schema")
 	require.NoError(t, err)
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
-	require.NoError(t, err)
-	require.NoError(t, compiled.Validate(value))
+	for _, doc := range docs {
+		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(doc))
+		require.NoError(t, err)
+		require.NoError(t, compiled.Validate(value), "%.1000s", doc)
+	}
 }
 
 // SchemaFile returns a function that validates a document against the JSON Schema testdata/name of the package under test.

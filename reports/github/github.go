@@ -1,0 +1,100 @@
+// Package github writes a result for a workflow of GitHub: annotations, and the outputs of the step.
+package github
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/overview"
+	"github.com/agentconform/agentconform/reports/safe"
+	"github.com/agentconform/agentconform/reports/script"
+)
+
+// maxText is the maximum length in characters of the text of an annotation.
+const maxText = 2000
+
+// Annotations writes one workflow command for each problem that the baseline does not know, an error or a warning, and
+// one for each entry of the baseline that fails the test run. If there is no error and the exit code is not 0, an error
+// has the headline. folder is that of the reports. Errors are those of w.
+func Annotations(w io.Writer, r *reports.Result, folder string) error {
+	o := overview.Of(r)
+	var b strings.Builder
+	hasError := false
+	annotate := func(kind, file, title, text string) {
+		hasError = hasError || kind == "error"
+		properties := "title=" + property(title)
+		if file != "" {
+			properties = "file=" + property(file) + "," + properties
+		}
+		fmt.Fprintf(&b, "::%s %s::%s\n", kind, properties, data(text))
+	}
+	for _, p := range o.Problems {
+		if p.Known {
+			continue
+		}
+		kind, file := "warning", ""
+		if p.Owner.Decides() {
+			kind = "error"
+		}
+		if f := p.First(); f != nil && script.Path(r, f) != "" {
+			file = path.Join(folder, script.Path(r, f))
+		}
+		annotate(kind, file, fmt.Sprintf("%d. %s %s", p.Number, p.Owner.ID, p.Title), textOf(p))
+	}
+	if r.Baseline != nil {
+		for _, text := range slices.Concat(r.Baseline.Stale, r.Baseline.Expired, r.Baseline.Unmatched) {
+			annotate("error", r.Baseline.File, "baseline", text)
+		}
+	}
+	if code := o.Display().Exit; code != 0 && !hasError {
+		annotate("error", "", fmt.Sprintf("exit code %d", code), o.Headline())
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// textOf returns the text of a problem: the request, what was expected and returned, the rule, and the command.
+func textOf(p overview.Problem) string {
+	expected, got, breaks := p.Expected, p.Got, ""
+	if expected != "" {
+		expected = "expected  " + expected
+	}
+	if got != "" {
+		got = "got       " + got
+	}
+	if len(p.Breaks) > 0 {
+		breaks = "Breaks " + overview.Some(p.Breaks, 10) + " too"
+	}
+	replay := p.Replay
+	if replay != "" {
+		replay = "Try " + replay
+	}
+	evidence := cmp.Or(reports.Joined("\n", p.Request, expected, got), p.Owner.Reason)
+	return reports.Joined("\n", evidence, string(p.Level)+": "+p.Owner.Title, breaks, replay)
+}
+
+// Outputs writes the outputs of the step: verdict, counts (JSON) and report, the path of the page. delimiter ends the
+// path, so it must be random. Errors are those of w.
+func Outputs(w io.Writer, r *reports.Result, folder, delimiter string) error {
+	counts, err := json.Marshal(r.Counts.Requirements)
+	if err == nil {
+		_, err = fmt.Fprintf(w, "verdict=%s\ncounts=%s\nreport<<%[3]s\n%s\n%[3]s\n", r.Verdict, counts, delimiter, path.Join(folder, "index.html"))
+	}
+	return err
+}
+
+// data returns a text of an annotation: one line, in which nothing can begin another command.
+func data(text string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(safe.Visible(safe.Ellipsis(text, maxText)))
+}
+
+// property returns a property of a command.
+func property(text string) string {
+	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(safe.Ellipsis(text, 200)))
+}
