@@ -19,6 +19,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
 	"github.com/agentconform/agentconform/reports/console"
+	"github.com/agentconform/agentconform/reports/events"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
@@ -34,6 +35,9 @@ func (f *runFlags) judge(ctx context.Context, c *cobra.Command) error {
 	screen := newScreen(c.ErrOrStderr(), f.display)
 	stop := screen.start()
 	f.options.Progress = f.progress(screen, cancel)
+	if f.format == formatJSONL {
+		f.events = events.NewWriter(c.OutOrStdout())
+	}
 	result, err := steps.Run(ctx, f.options)
 	stop()
 	if err != nil {
@@ -72,6 +76,9 @@ func (f *runFlags) readExploreCase() error {
 func (f *runFlags) progress(screen *screen, end context.CancelCauseFunc) func(target.Event) {
 	return func(e target.Event) {
 		screen.show(e)
+		if f.events != nil {
+			writeEvent(f.events, e)
+		}
 		hasVerdict := e.Kind == target.Ended || e.Kind == target.Changed
 		if !f.failFast || !hasVerdict || e.Verdict != reports.Failed || !e.Decides {
 			return
@@ -97,16 +104,26 @@ func (f *runFlags) write(c *cobra.Command, result *reports.Result) error {
 			incomplete(written))
 	}
 	out := c.OutOrStdout()
-	if f.format == formatJSON {
+	switch f.format {
+	case formatJSON:
 		return result.WriteJSON(out)
+	case formatJSONL:
+		return f.events.Result(result, f.out)
 	}
-	isPlain := f.format == formatPlain
 	width := columns(out)
-	shown := console.Options{Color: colored(f.color, width > 0, isPlain), Out: f.out, Quiet: f.quiet}
-	if !isPlain {
+	shown := console.Options{Color: colored(f.color, width > 0, f.isPlain()), Out: f.out, Quiet: f.quiet}
+	if !f.isPlain() {
 		shown.Width = cmp.Or(width, widthOfVariable())
 	}
-	return console.Write(out, result, shown)
+	err := console.Write(out, result, shown)
+	if err != nil || f.format != formatGitHub {
+		return err
+	}
+	err = reportToWorkflow(out, result, f.out, f.token)
+	if err != nil {
+		return &exit{err, exitIncomplete}
+	}
+	return nil
 }
 
 // widthOfVariable returns the width in the environment variable COLUMNS, or 0 if it is not a usable number.

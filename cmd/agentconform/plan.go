@@ -18,7 +18,7 @@ import (
 func (f *runFlags) showNextSteps(w io.Writer, r *reports.Result) error {
 	_, err := os.Stat(config.DefaultFile)
 	hasFile := err == nil || f.config != ""
-	if hasFile || f.bundled || f.quiet || f.format == formatJSON {
+	if hasFile || f.bundled || f.quiet || f.isForPrograms() {
 		return nil
 	}
 	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Tested", overview.Of(r).Tested,

@@ -14,6 +14,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/baseline"
+	"github.com/agentconform/agentconform/reports/events"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/spec/requirements"
 	"github.com/agentconform/agentconform/steps"
@@ -28,6 +29,8 @@ type runFlags struct {
 	display
 	options                          steps.Options
 	known                            *baseline.Baseline // the known failures of --baseline, or nil
+	events                           *events.Writer     // nil without --format jsonl
+	token                            string             // with --format github: see stopCommands
 	out, reports                     string
 	baseline, writeBaseline          string
 	edition, exploreCase, set        string
@@ -61,7 +64,10 @@ agent server. It is partial.
 At the end, deployments and threads that were created are removed if the target supports DELETE, within 30 seconds. The
 ledger lists those that could not be removed, and agentconform clean removes them later.
 
-The verdict and each failure are written to standard output, progress and warnings to standard error.
+The verdict and each failure are written to standard output, progress and warnings to standard error. --format json
+writes the result in place of them. --format jsonl writes one event per line while the test run goes on (agentconform
+schema --of events describes them). --format github adds an annotation for each problem, the summary of the job, and the
+outputs verdict, counts and report of the step.
 
 Exit codes: 0 conformant, 1 a MUST failed, 2 wrong usage or configuration, 3 incomplete (target unreachable, could
 not tell, or stopped). With --baseline: 0 no new failure, 1 a new failure, or an entry that no longer applies.`,
@@ -75,6 +81,7 @@ not tell, or stopped). With --baseline: 0 no new failure, 1 a new failure, or an
   agentconform run --config vendor.yaml --fail-on @security
   agentconform run --config production.yaml --read-only
   agentconform run --config vendor.yaml --skip CP-LIST-13,'AS-ROLLBACK-*' --plan
+  agentconform run --format jsonl | jq -r 'select(.event == "problem") | .title'
   agentconform run --agent-target http://127.0.0.1:8123 -- ./server --port 8123`,
 		Args: serverCommand,
 		RunE: f.run,
@@ -112,7 +119,7 @@ not tell, or stopped). With --baseline: 0 no new failure, 1 a new failure, or an
 	flags.DurationVar(&f.wait, "wait", 0,
 		"wait until the target sends any HTTP response, at most for this time, such as 60s (0: do not wait)")
 	addChoice(c, &f.format, "format", " (default pretty on a terminal, else plain)", formatPretty, formatPlain,
-		formatJSON)
+		formatJSON, formatJSONL, formatGitHub)
 	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
 	flags.BoolVar(&f.verbose, "verbose", false, "print each scenario when it ends, with its verdict and time")
 	addEdition(c, &f.edition, ": edition of the bundled reference (only without a target)")
@@ -182,8 +189,8 @@ func (f *runFlags) check() error {
 		return fmt.Errorf("--wait %s: give a duration above zero, such as 60s", f.wait)
 	case f.readOnly && o.Keep:
 		return errors.New("--read-only creates nothing that --keep could keep: give one of them")
-	case f.plan && (f.writeBaseline != "" || f.format == formatJSON || f.quiet):
-		return errors.New("--plan prints text and judges nothing: remove --write-baseline, --format json or --quiet")
+	case f.plan && (f.writeBaseline != "" || f.isForPrograms() || f.quiet):
+		return errors.New("--plan prints text and judges nothing: remove --write-baseline, --quiet, or --format json or jsonl")
 	case f.plan && f.wait > 0:
 		return errors.New("--plan sends nothing, so there is nothing to wait for: remove --wait")
 	case f.quiet && f.verbose:
@@ -256,6 +263,12 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	defer stop()
 	if f.plan {
 		return f.preview(c.OutOrStdout())
+	}
+	if f.format == formatGitHub {
+		f.token, err = stopCommands(c.OutOrStdout())
+		if err != nil {
+			return err
+		}
 	}
 	if err := export.Begin(f.out); err != nil {
 		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)

@@ -25,6 +25,8 @@ const (
 	formatPretty = "pretty"
 	formatPlain  = "plain"
 	formatJSON   = "json"
+	formatJSONL  = "jsonl"
+	formatGitHub = "github"
 )
 
 // The time between two status lines: short on a terminal, where one line is rewritten, and long elsewhere.
@@ -40,6 +42,12 @@ type display struct {
 	brief          bool // no line for each scenario that has not passed
 	bundled        bool // the target is the bundled reference
 }
+
+// isForPrograms reports whether standard output has JSON only.
+func (d display) isForPrograms() bool { return d.format == formatJSON || d.format == formatJSONL }
+
+// isPlain reports whether the text has no colors, and lines of any length.
+func (d display) isPlain() bool { return d.format == formatPlain || d.format == formatGitHub }
 
 // screen shows the progress of a test run on standard error: a status line that is rewritten on a terminal, and plain
 // lines elsewhere.
@@ -66,10 +74,10 @@ type waiting struct {
 
 func newScreen(out io.Writer, d display) *screen {
 	s := &screen{display: d, out: out, began: time.Now(), waits: map[string]waiting{}, shown: map[string]bool{}}
-	if d.quiet || d.format == formatJSON && !d.verbose {
+	if d.quiet || d.isForPrograms() && !d.verbose {
 		s.out = io.Discard
 	}
-	s.rewritten = columns(s.out) > 0 && d.format != formatPlain && !d.verbose
+	s.rewritten = columns(s.out) > 0 && !d.isPlain() && !d.verbose
 	return s
 }
 
