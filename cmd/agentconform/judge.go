@@ -114,6 +114,7 @@ func (f *runFlags) write(c *cobra.Command, result *reports.Result) error {
 	shown := console.Options{Color: colored(f.color, width > 0, f.isPlain()), Out: f.out, Quiet: f.quiet}
 	if !f.isPlain() {
 		shown.Width = cmp.Or(width, widthOfVariable())
+		shown.Links = linkTo(f.out, width > 0)
 	}
 	err := console.Write(out, result, shown)
 	if err != nil || f.format != formatGitHub {

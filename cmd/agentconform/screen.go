@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -316,6 +318,20 @@ func (s *screen) clear() {
 	if s.rewritten {
 		fmt.Fprint(s.out, "\r\x1b[K")
 	}
+}
+
+// linkTo returns the URL of a folder for links in the output, or "" if that is not a terminal that people look at.
+func linkTo(folder string, onTerminal bool) string {
+	path, err := filepath.Abs(folder)
+	term := os.Getenv("TERM")
+	if err != nil || !onTerminal || os.Getenv("NO_COLOR") != "" || os.Getenv("CI") != "" || term == "dumb" || term == "linux" {
+		return ""
+	}
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // a drive of Windows
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 // addColor adds the flag --color.

@@ -45,6 +45,23 @@ func testStatusLine(t *testing.T) {
 	}
 }
 
+// TestLinks checks that only a terminal gets links.
+func TestLinks(t *testing.T) {
+	for _, name := range []string{"NO_COLOR", "CI"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("TERM", "xterm-256color")
+	assert.Equal(t, "file:///w%20x/a%1B", linkTo("/w x/a\x1b", true))
+	assert.Regexp(t, "^file:///.*/out$", linkTo("out", true))
+	assert.Empty(t, linkTo("/out", false))
+	for name, value := range map[string]string{"NO_COLOR": "1", "CI": "true", "TERM": "dumb"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, value)
+			assert.Empty(t, linkTo("/out", true))
+		})
+	}
+}
+
 func TestProgress(t *testing.T) {
 	for _, tt := range []struct {
 		done, total int

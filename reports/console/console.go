@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -19,6 +20,7 @@ type Options struct {
 	Width int    // column at which texts are wrapped; 0: they are not wrapped
 	Out   string // folder of the reports, named if a text is cut; may be empty
 	Quiet bool   // write only the line with the verdict
+	Links string // URL of the folder of the reports, for a terminal with links (OSC 8); empty: there are no links
 }
 
 // The maximum numbers of problems, of reasons in a list, and of lines about further inputs of a problem. The page has all.
@@ -105,8 +107,11 @@ func (p *printer) problem(problem overview.Problem) {
 	if problem.Known || !problem.Owner.Decides() {
 		c = yellow
 	}
-	heading := fmt.Sprintf("%d. %s  ", problem.Number, problem.Problem.Requirement)
-	p.wrap(p.paint(c+bold, safe.Line(heading)), "   ", p.paint(bold, safe.Line(problem.Title)))
+	heading := safe.Line(fmt.Sprintf("%d. %s", problem.Number, problem.Problem.Requirement))
+	if f := problem.First(); f != nil {
+		heading = p.link(script.Path(p.Result, f), heading)
+	}
+	p.wrap(p.paint(c+bold, heading+"  "), "   ", p.paint(bold, safe.Line(problem.Title)))
 	p.line("")
 	p.evidence(problem)
 	p.line("")
@@ -245,9 +250,10 @@ func (p *printer) closing() {
 	row("Claims", strings.Join(r.Target.Supports, ", "))
 	row("Suite", r.Suite.String())
 	if p.opts.Out != "" { // copied by users, so it is not wrapped, and neither is the next command
-		p.line("  %-9s  %s", "Report", safe.Line(r.Run.Page(p.opts.Out)))
+		page := r.Run.Page(p.opts.Out)
+		p.line("  %-9s  %s", "Report", p.link(path.Base(page), safe.Line(page)))
 		if len(r.Findings) > 0 && r.Run.Writes(reports.ReportScripts) {
-			p.line("  %-9s  %s/scripts, with curl only", "Scripts", safe.Line(p.opts.Out))
+			p.line("  %-9s  %s, with curl only", "Scripts", p.link("scripts", safe.Line(p.opts.Out)+"/scripts"))
 		}
 	}
 	if label, text := p.NextStep(); text != "" {

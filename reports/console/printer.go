@@ -48,6 +48,14 @@ func (p *printer) paint(c color, s string) string {
 	return "\x1b[" + strings.TrimSuffix(string(c), ";") + "m" + s + "\x1b[0m"
 }
 
+// link returns a text that a terminal links to a file in the folder of the reports. Other terminals show only the text.
+func (p *printer) link(file, text string) string {
+	if p.opts.Links == "" || file == "" {
+		return text
+	}
+	return "\x1b]8;;" + p.opts.Links + "/" + file + "\x1b\\" + text + "\x1b]8;;\x1b\\"
+}
+
 func (p *printer) label(name string) string { return p.paint(dim, fmt.Sprintf(labelFormat, name)) }
 
 // field prints a label and a text, which is wrapped and indented.
@@ -139,7 +147,7 @@ func Wrapped(text string, width, used int) (lines []string) {
 	return append(lines, line)
 }
 
-// visible returns the number of characters of a text, without terminal attributes.
+// visible returns the number of characters of a text, without terminal attributes and the addresses of links.
 func visible(s string) int { return utf8.RuneCountInString(attributes.ReplaceAllString(s, "")) }
 
-var attributes = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var attributes = regexp.MustCompile("\x1b\\[[0-9;]*m|\x1b\\]8;;[^\x1b]*\x1b\\\\")
