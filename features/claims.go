@@ -42,6 +42,22 @@ var capabilities, capabilityOf = func() (all []*Capability, of map[string]*Capab
 // CapabilityOf returns the capability of a requirement. It is nil only for an ID that is not in the catalogue.
 func CapabilityOf(id string) *Capability { return capabilityOf[id] }
 
+// Capabilities returns all capabilities for a result, with the requirements that count.
+func Capabilities(counts func(id string) bool) (all []reports.Capability) {
+	for _, c := range capabilities {
+		in := reports.Capability{Name: c.Name, Profile: c.Profile, Title: c.Title}
+		for _, id := range c.Requirements {
+			if counts(id) {
+				in.Requirements = append(in.Requirements, id)
+			}
+		}
+		if len(in.Requirements) > 0 {
+			all = append(all, in)
+		}
+	}
+	return all
+}
+
 // checkCapabilities returns an error for each requirement that is in no capability of its profile: no claim would have it,
 // and no page could show where it belongs.
 func (c *Catalogue) checkCapabilities() (problems []error) {

@@ -16,6 +16,7 @@ const (
 	ReportJUnit    Report = "junit"
 	ReportSummary  Report = "summary"
 	ReportBadge    Report = "badge"
+	ReportSupport  Report = "support"
 	ReportScripts  Report = "scripts"
 	ReportHAR      Report = "har"
 	ReportCucumber Report = "cucumber"
@@ -26,8 +27,9 @@ const AllReports = "all"
 
 var (
 	// DefaultReports are the reports of a test run without the flag --reports.
-	DefaultReports = []Report{ReportHTML, ReportJSON, ReportJUnit, ReportSummary, ReportBadge, ReportScripts}
-	everyReport    = slices.Concat(DefaultReports, []Report{ReportHAR, ReportCucumber})
+	DefaultReports = []Report{ReportHTML, ReportJSON, ReportJUnit, ReportSummary, ReportBadge, ReportSupport,
+		ReportScripts}
+	everyReport = slices.Concat(DefaultReports, []Report{ReportHAR, ReportCucumber})
 )
 
 // File returns the name of the file or folder of a report.
@@ -41,6 +43,8 @@ func (r Report) File() string {
 		return "summary.md"
 	case ReportBadge:
 		return "badge.svg"
+	case ReportSupport:
+		return "support.json"
 	case ReportScripts:
 		return "scripts"
 	case ReportHAR:

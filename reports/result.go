@@ -38,7 +38,8 @@ type Result struct {
 	Headline     string        `json:"headline,omitempty"`     // one sentence about the target as a whole
 	Counts       Counts        `json:"counts"`
 	Requirements []Requirement `json:"requirements"`
-	Problems     []Problem     `json:"problems"` // in the order of their numbers
+	Capabilities []Capability  `json:"capabilities,omitempty"` // of the requirements; absent in results of earlier versions
+	Problems     []Problem     `json:"problems"`               // in the order of their numbers
 	Findings     []Finding     `json:"findings"`
 	NotScored    *NotScored    `json:"not_scored,omitempty"` // nil if everything counts
 	Coverage     Coverage      `json:"coverage"`
@@ -142,6 +143,14 @@ type Counts struct {
 	Throttled    int             `json:"throttled,omitempty"`  // responses after which the suite waited: 429 or 503 with Retry-After
 	WaitedMS     int64           `json:"waited_ms,omitempty"`  // sum of these waits
 	NotWaited    int             `json:"not_waited,omitempty"` // responses whose Retry-After was longer than the suite waits
+}
+
+// Capability is a closed set of requirements that a target can claim.
+type Capability struct {
+	Name         string   `json:"name"`    // "paging", as in target.supports
+	Profile      string   `json:"profile"` // "control-plane", "agent-server" or "end-to-end"
+	Title        string   `json:"title"`   // for people
+	Requirements []string `json:"requirements"`
 }
 
 // Requirement is one Rule of a feature with its verdict, that of its worst scenario.

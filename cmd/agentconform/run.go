@@ -146,8 +146,8 @@ func (f *runFlags) addSelection(c *cobra.Command) {
 
 // addReports adds the flag that selects the reports. It is read by [reports.Run.Reports].
 func (f *runFlags) addReports(c *cobra.Command) {
-	c.Flags().StringVar(&f.reports, "reports", "", "`names` of the reports to write: html, junit, summary, badge, scripts, "+
-		"har, cucumber, or all; result.json is always written (default all but har and cucumber)")
+	c.Flags().StringVar(&f.reports, "reports", "", "`names` of the reports to write: html, junit, summary, badge, support, "+
+		"scripts, har, cucumber, or all; result.json is always written (default all but har and cucumber)")
 }
 
 // checkReports refuses a name that is none of a report.

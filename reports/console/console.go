@@ -84,6 +84,7 @@ func (p *printer) details() {
 		p.line("Remove it: %s", safe.Line(cleanup.Command))
 	}
 	p.line("")
+	p.support()
 }
 
 // verdict returns the verdict with a sign, which distinguishes it without colors.

@@ -21,6 +21,7 @@ import (
 	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/reports/script"
+	"github.com/agentconform/agentconform/reports/support"
 )
 
 // formats are the reports with one file each. The result itself is the first, so that it exists even if the disk becomes
@@ -36,6 +37,7 @@ var formats = []struct {
 	{reports.ReportCucumber, cucumber.Write},
 	{reports.ReportHTML, html.Write},
 	{reports.ReportHAR, har.Write},
+	{reports.ReportSupport, support.Write},
 }
 
 // files returns the files of the reports that are chosen.
@@ -57,12 +59,14 @@ func all(reports.Report) bool { return true }
 const scripts = "scripts"
 
 // Check returns an error if [Write] may not write into the folder because it has a file of another program.
-func Check(dir string) error { return errors.Join(files(all).Check(dir), checkScripts(dir)) }
+func Check(dir string) error {
+	return errors.Join(files(all).Check(dir), checkFolder(dir, scripts), checkFolder(dir, badges))
+}
 
-// checkScripts returns an error if the folder of the scripts exists and is not a folder, for example a link.
-func checkScripts(dir string) error {
-	if info, err := os.Lstat(filepath.Join(dir, scripts)); err == nil && !info.IsDir() {
-		return &outfile.Refused{Path: filepath.Join(dir, scripts), Problem: "is not a folder"}
+// checkFolder returns an error if a folder of reports exists and is not a folder, for example a link.
+func checkFolder(dir, name string) error {
+	if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
+		return &outfile.Refused{Path: filepath.Join(dir, name), Problem: "is not a folder"}
 	}
 	return nil
 }
@@ -72,7 +76,7 @@ func Begin(dir string) error {
 	if err := files(all).Begin(dir); err != nil {
 		return err
 	}
-	return removeScripts(dir)
+	return errors.Join(removeOwn(dir, scripts, scriptName), removeOwn(dir, badges, badgeName))
 }
 
 // Write creates the folder if necessary, and writes the reports that the test run was asked for (the flag --reports).
@@ -81,25 +85,31 @@ func Write(dir string, r *reports.Result) error {
 	if err := files(r.Run.Writes).Write(dir, r); err != nil {
 		return err
 	}
-	return writeScripts(dir, r)
-}
-
-// removeScripts removes the scripts of an earlier test run.
-func removeScripts(dir string) error {
-	if err := checkScripts(dir); err != nil {
+	if err := writeScripts(dir, r); err != nil {
 		return err
 	}
-	folder := filepath.Join(dir, scripts)
+	if !r.Run.Writes(reports.ReportBadge) {
+		return nil
+	}
+	return writeBadges(dir, r)
+}
+
+// removeOwn removes the scripts or the badges of an earlier test run: the files of a folder that have such a name.
+func removeOwn(dir, name string, own *regexp.Regexp) error {
+	if err := checkFolder(dir, name); err != nil {
+		return err
+	}
+	folder := filepath.Join(dir, name)
 	files, err := os.ReadDir(folder)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("looking for scripts of an earlier test run: %w", err)
+		return fmt.Errorf("looking for %s of an earlier test run: %w", name, err)
 	}
 	for _, f := range files {
-		if !scriptName.MatchString(f.Name()) {
+		if !own.MatchString(f.Name()) {
 			continue
 		}
 		if err := os.Remove(filepath.Join(folder, f.Name())); err != nil {
-			return fmt.Errorf("removing a script of an earlier test run: %w", err)
+			return fmt.Errorf("removing the %s of an earlier test run: %w", name, err)
 		}
 	}
 	return nil
@@ -110,7 +120,7 @@ var scriptName = regexp.MustCompile(`^(CP|AS|E2E)-[\w-]+-[0-9a-f]{12}\.sh$`)
 
 // writeScripts writes the scripts of the first findings. If a finding cannot have a script, the file prints the reason.
 func writeScripts(dir string, r *reports.Result) error {
-	if err := removeScripts(dir); err != nil {
+	if err := removeOwn(dir, scripts, scriptName); err != nil {
 		return err
 	}
 	for i := range r.Findings {

@@ -17,7 +17,7 @@ import (
 // TestWrite checks which files a folder has without the flag --reports and with it.
 func TestWrite(t *testing.T) {
 	always := []string{"result.json", "exchanges.jsonl.gz"}
-	byDefault := append(always, "junit.xml", "summary.md", "badge.svg", "index.html", "scripts")
+	byDefault := append(always, "junit.xml", "summary.md", "badge.svg", "index.html", "support.json", "scripts")
 	tests := map[string][]string{
 		"":           byDefault,
 		"all":        append(byDefault, "cucumber.json", "result.har"),

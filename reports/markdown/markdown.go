@@ -22,6 +22,7 @@ const maxReasons = 50
 func Write(w io.Writer, r *reports.Result) error {
 	m := &markdown{Overview: overview.Of(r)}
 	m.opening()
+	m.support()
 	m.problems()
 	if r.Baseline != nil && len(r.Baseline.Problems()) > 0 {
 		m.printf("### Baseline: entries that fail the test run\n\n")
@@ -68,6 +69,24 @@ func (m *markdown) opening() {
 	m.printf("**%s**\n\n", safe.Prose(m.Headline(), 1000))
 	m.printf("Target: %s\n\n", safe.MarkdownCode(safe.Ellipsis(m.Subject(), 300)))
 }
+
+// support writes the table of the capabilities.
+func (m *markdown) support() {
+	rows, untested := m.SupportTable()
+	if len(rows) == 0 {
+		return
+	}
+	m.printf("| Capability | | Requirements |\n|---|---|---|\n")
+	for _, s := range rows {
+		m.printf("| %s: %s | %s %s | %s |\n", safe.MarkdownCode(safe.Ellipsis(s.Name, 100)), safe.Prose(s.Title, 200), signs[s.Class], s.Class, s.Counts())
+	}
+	if len(untested) > 0 {
+		m.printf("| %s | %s %s | |\n", safe.Prose(strings.Join(untested, ", "), 500), signs[overview.NotTested], overview.NotTested)
+	}
+	m.printf("\n")
+}
+
+var signs = map[overview.Class]string{overview.Passed: "✅", overview.Failed: "❌", overview.CouldNotTell: "⚠️", overview.NotTested: "➖"}
 
 // problems writes the problems as a table, and then the commands that reproduce them in a closed section, because they
 // are long.

@@ -39,6 +39,7 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 			Command:   r.target.Redact.Command("agentconform", r.Arguments...),
 			Arguments: safe.Copy(r.Arguments, text), Strict: slices.Contains(r.FailOn, "should"),
 			FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole},
+		Capabilities: features.Capabilities(func(id string) bool { return r.Set == nil || r.Set.Requirements[id].Level != "" }),
 		Requirements: []reports.Requirement{},
 		Findings:     []reports.Finding{},
 		Coverage:     r.target.Collector.Coverage(r.target.Sides()...),

@@ -46,6 +46,15 @@ func sample(fromTarget func(text string) string) *reports.Result {
 		Run: reports.Run{ID: "5eed0042", Seed: 42, DurationMS: 4200,
 			StartedAt: time.Date(2026, 3, 14, 9, 26, 53, 0, time.UTC),
 			Command:   "agentconform run --config example.yaml", Arguments: []string{"run", "--config", "example.yaml"}},
+		Capabilities: []reports.Capability{
+			{Name: "control-plane-core", Profile: "control-plane", Title: "what every client needs",
+				Requirements: []string{"CP-AUTH-1", "CP-CREATE-1", "CP-GET-3", "CP-UPDATE-3", "CP-CONTRACT-list-revisions"}},
+			{Name: "paging", Profile: "control-plane", Title: "limit and offset", Requirements: []string{"CP-LIST-3", "CP-LIST-6", "CP-LIST-7", "CP-LIST-20"}},
+			{Name: "images", Profile: "control-plane", Title: "deployments from images", Requirements: []string{"CP-CREATE-9"}},
+			{Name: "tenants", Profile: "control-plane", Title: "isolation of tenants", Requirements: []string{"CP-AUTH-6"}},
+			{Name: "agent-server-core", Profile: "agent-server", Title: "threads and runs", Requirements: []string{"AS-THREAD-1"}},
+			{Name: "rollback", Profile: "agent-server", Title: "`multitask_strategy` rollback", Requirements: []string{"AS-ROLLBACK-3"}},
+		},
 		Requirements: []reports.Requirement{
 			{ID: "CP-AUTH-1", Level: reports.Must, Verdict: reports.Passed, Subject: "security"},
 			{ID: "CP-AUTH-6", Level: reports.Must, Verdict: reports.Skipped, Reason: fromTarget("set other_tenant"),

@@ -1,0 +1,81 @@
+package overview
+
+import "github.com/agentconform/agentconform/reports"
+
+// Support is what a test run has shown about a capability.
+type Support struct {
+	*reports.Capability
+	// Class is failed if a requirement that decides failed, could not tell if one could not be told, passed if all that apply
+	// to the target passed, and else not tested. If no requirement of the capability decides the verdict, all of them do here.
+	Class   Class
+	Numbers map[Class]int // of its requirements, by word
+	All     int           // the number of its requirements that apply to the target
+}
+
+// Counts returns the numbers of the requirements: "7 passed, 1 failed".
+func (s Support) Counts() Counts { return CountsOf(s.Numbers) }
+
+// Tested returns the number of requirements that passed or failed.
+func (s Support) Tested() int { return s.Numbers[Passed] + s.Numbers[Failed] }
+
+// Support returns the capabilities of the result, in its order: those of the agent server if only that was judged.
+func (o Overview) Support() (all []Support) {
+	isAlone := o.agentOnly()
+	for c := range reports.Each(o.Result.Capabilities) {
+		if isAlone && c.Profile != "agent-server" {
+			continue
+		}
+		s := Support{Capability: c, Numbers: map[Class]int{}}
+		deciding, others := map[Class]int{}, map[Class]int{}
+		for _, id := range c.Requirements {
+			q := o.Result.Requirement(id)
+			switch {
+			case q == nil: // it was not selected
+				s.Numbers[NotTested]++
+				deciding[NotTested]++
+				s.All++
+			case isInapplicable(q):
+				s.Numbers[NotTested]++
+			default:
+				s.Numbers[Word(q.Verdict)]++
+				s.All++
+				if q.Decides() {
+					deciding[Word(q.Verdict)]++
+				} else {
+					others[Word(q.Verdict)]++
+				}
+			}
+		}
+		if len(deciding) == 0 {
+			deciding = others
+		}
+		s.Class = classOfAll(deciding)
+		all = append(all, s)
+	}
+	return all
+}
+
+// classOfAll returns the class of a capability for the number of its requirements by class.
+func classOfAll(numbers map[Class]int) Class {
+	switch {
+	case numbers[Failed] > 0:
+		return Failed
+	case numbers[CouldNotTell] > 0:
+		return CouldNotTell
+	case numbers[Passed] > 0 && numbers[NotTested] == 0:
+		return Passed
+	}
+	return NotTested
+}
+
+// SupportTable returns the capabilities of which something was tested or could not be told, and the names of the others.
+func (o Overview) SupportTable() (rows []Support, untested []string) {
+	for _, s := range o.Support() {
+		if s.Class == NotTested && s.Tested() == 0 {
+			untested = append(untested, s.Name)
+		} else {
+			rows = append(rows, s)
+		}
+	}
+	return rows, untested
+}
