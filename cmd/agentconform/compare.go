@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -17,7 +19,7 @@ import (
 )
 
 func newCompare() *cobra.Command {
-	var out string
+	var out, page string
 	var labels []string
 	c := &cobra.Command{
 		Use:   "compare RESULT RESULT...",
@@ -26,9 +28,13 @@ func newCompare() *cobra.Command {
 
 Requirements that a newer suite added, renamed or removed are not regressions of the target.
 
+--html writes a page with a column for each result and a row for each capability and requirement. A cell is a link to the
+report of its result, if index.html is in the folder of the result file. The page needs no network.
+
 Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 wrong usage.`,
 		Example: `  agentconform compare before/result.json after/result.json
-  agentconform compare a.json b.json --label ours --label theirs --out both`,
+  agentconform compare a.json b.json --label ours --label theirs --out both
+  agentconform compare results/*/result.json --html results/compare.html`,
 		Args: arguments(2, 0, "two result files or more, such as before/result.json after/result.json"),
 		RunE: func(c *cobra.Command, files []string) error {
 			if len(labels) > 0 && len(labels) != len(files) {
@@ -41,7 +47,7 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 				if err != nil {
 					return err
 				}
-				inputs[i] = compare.Input{File: file, Result: result}
+				inputs[i] = compare.Input{File: file, Result: result, Report: reportFrom(page, file)}
 				if len(labels) > 0 {
 					inputs[i].Label = labels[i]
 				}
@@ -49,6 +55,11 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 			table := compare.Of(inputs...)
 			if out != "" {
 				if err := writeComparison(out, table); err != nil {
+					return err
+				}
+			}
+			if page != "" {
+				if err := writeMatrix(page, table); err != nil {
 					return err
 				}
 			}
@@ -63,6 +74,7 @@ Exit codes: 0 no regression, 1 the last of several versions has a regression, 2 
 	}
 	c.Flags().StringVar(&out, "out", "",
 		"`folder` for compare.md, which lists all judged requirements (default: it is not written)")
+	c.Flags().StringVar(&page, "html", "", "write the comparison as a page to the `file` (default: it is not written)")
 	c.Flags().StringArrayVar(&labels, "label", nil, "`name` of a result; once for each result, in the same order")
 	return c
 }
@@ -129,4 +141,36 @@ func writeComparison(dir string, table *compare.Table) error {
 		})
 	}
 	return writeError("comparison", err, "folder with --out")
+}
+
+// matrixMark is near the beginning of the page of a comparison.
+const matrixMark outfile.Mark = `content="agentconform compare"`
+
+func writeMatrix(path string, table *compare.Table) error {
+	err := matrixMark.Of(path)
+	if err == nil {
+		err = outfile.Write(path, outfile.Public, table.HTML)
+	}
+	return writeError("comparison", err, "file with --html")
+}
+
+// reportFrom returns the URL of the report of a result file relative to a page, or "" if there is none.
+func reportFrom(page, file string) string {
+	report := filepath.Join(filepath.Dir(file), "index.html")
+	if _, err := os.Stat(report); err != nil || page == "" {
+		return ""
+	}
+	folder, err := filepath.Abs(filepath.Dir(page))
+	if err != nil {
+		return ""
+	}
+	report, err = filepath.Abs(report)
+	if err != nil {
+		return ""
+	}
+	relative, err := filepath.Rel(folder, report)
+	if err != nil { // on another drive
+		return ""
+	}
+	return (&url.URL{Path: filepath.ToSlash(relative)}).String()
 }

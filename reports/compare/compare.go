@@ -34,6 +34,7 @@ const (
 type Input struct {
 	Label  string // empty: the name and version of the implementation
 	File   string // the name if another result has the same implementation and version; empty: the start of the test run
+	Report string // relative URL of its page, or "" if unknown
 	Result *reports.Result
 }
 

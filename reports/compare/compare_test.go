@@ -1,12 +1,16 @@
 package compare_test
 
 import (
+	"bytes"
 	"cmp"
 	"io"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/compare"
@@ -81,6 +85,31 @@ func TestFormats(t *testing.T) {
 	noMarkup := func(t *testing.T, doc []byte) { assert.NotRegexp(t, `[^\\]<script`, string(doc)) }
 	reporttest.Exporter{File: "three.txt", Write: text, Limit: 500_000}.Test(t)
 	reporttest.Exporter{File: "three.md", Write: markdown, Check: noMarkup, Limit: 500_000}.Test(t)
+	page := func(w io.Writer, r *reports.Result) error { return compareThree(r).HTML(w) }
+	reporttest.Exporter{File: "three.html", Write: page, Check: isStatic, Golden: mainOf, Limit: 500_000}.Test(t)
+}
+
+// isStatic checks that a page has no script, loads nothing, and forbids both.
+func isStatic(t *testing.T, doc []byte) {
+	t.Helper()
+	assert.True(t, bytes.Contains(doc, []byte(`content="default-src &#39;none&#39;; style-src &#39;sha256-`)))
+	assert.Empty(t, regexp.MustCompile(`(?i)<(script|img|link|iframe|object|base|form)\b|@import|url\(`).Find(doc))
+	assert.False(t, bytes.Contains(doc, []byte("ZgotmplZ")))
+}
+
+// mainOf returns the part of a page that is about the results.
+func mainOf(doc []byte) []byte {
+	start, end := bytes.Index(doc, []byte("<main")), bytes.Index(doc, []byte("</footer>"))
+	return doc[start:end]
+}
+
+// TestCellsOfThePageAreLinks checks that cells lead to the requirement in the report of their result.
+func TestCellsOfThePageAreLinks(t *testing.T) {
+	table := compare.Of(compare.Input{Result: reporttest.Conformant(), Report: "../a%20b/index.html"}, compare.Input{Result: reporttest.Sample()})
+	var b bytes.Buffer
+	require.NoError(t, table.HTML(&b))
+	assert.Contains(t, b.String(), `<a href="../a%20b/index.html#CP-LIST-3">`)
+	assert.Equal(t, 1, strings.Count(b.String(), `#CP-LIST-3"`), "the second result has no report")
 }
 
 func TestEqualNamesAreReplacedByFilesOrDates(t *testing.T) {
