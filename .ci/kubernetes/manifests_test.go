@@ -5,6 +5,7 @@ package kubernetes
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -33,6 +34,12 @@ func TestManifests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		// A pod whose claim does not exist stays pending.
+		for _, claim := range regexp.MustCompile(`claimName: ([\w-]+)`).FindAllStringSubmatch(string(text), -1) {
+			if !strings.Contains(string(text), "kind: PersistentVolumeClaim\nmetadata:\n  name: "+claim[1]+"\n") {
+				t.Errorf("%s: the claim %s is missing", file, claim[1])
+			}
+		}
 		for manifest := range strings.SplitSeq(string(text), "\n---\n") {
 			_, kind, err := decoder.Decode([]byte(manifest), nil, nil)
 			if err != nil {
@@ -42,7 +49,7 @@ func TestManifests(t *testing.T) {
 			kinds = append(kinds, kind.Kind)
 		}
 	}
-	if got := strings.Join(kinds, " "); got != "CronJob PersistentVolumeClaim Job" {
+	if got := strings.Join(kinds, " "); got != "PersistentVolumeClaim CronJob PersistentVolumeClaim Job" {
 		t.Errorf("read %q", got)
 	}
 }
