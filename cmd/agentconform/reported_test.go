@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/agentconform/agentconform/reference"
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
@@ -111,4 +112,21 @@ func TestOwnTokenIsNoted(t *testing.T) {
 	x, err := r.Exchange(notes[0].Exchange)
 	require.NoError(t, err)
 	assert.Contains(t, x.Response.Body, `"token":"$AGENTCONFORM_USERS_`)
+}
+
+// TestRefusalsInTextAreNoted checks that a refusal in plain text passes AS-AUTH-3, and that a note names the exchange.
+func TestRefusalsInTextAreNoted(t *testing.T) {
+	t.Parallel()
+	_, cfg := startAgent(t, withFaults(t, "rejection-is-a-text"))
+	r := judge(t, cfg, "AS-AUTH-3")
+	assert.Equal(t, reports.Conformant, r.Verdict, r.Headline)
+	notes := notesOf(r, reports.NoteDetail)
+	require.Len(t, notes, 2, "without credentials, and with an unknown token")
+	for _, n := range notes {
+		x, err := r.Exchange(n.Exchange)
+		require.NoError(t, err)
+		assert.Equal(t, "Invalid credentials", x.Response.Body)
+	}
+	_, cfg = startAgent(t, reference.Options{})
+	assert.Empty(t, notesOf(judge(t, cfg, "AS-AUTH-3"), reports.NoteDetail))
 }

@@ -242,6 +242,8 @@ func (w *World) refusalCarriesDetail(ctx context.Context) error {
 	}
 	if a.Get("detail").Type != gjson.String {
 		w.scene.Note("the refusal contains the detail, but not as the string detail of a JSON object")
+		w.target.Note(reports.Note{Kind: reports.NoteDetail, Exchange: a.ID, Text: "the refusal of " + w.attempted +
+			" has the handler's detail, but not as the string detail of a JSON object, where clients look for it (AS-AUTH-3)"})
 	}
 	return nil
 }
