@@ -47,6 +47,9 @@ func SectionText(sections string) string {
 // specification is the address of the page that make spec-page creates. The IDs of requirements are its anchors.
 const specification = "https://agentconform.github.io/agentconform/#"
 
+// ExcludedURL is the address of what no requirement judges, with the reasons.
+const ExcludedURL = specification + "excluded"
+
 // RuleURL returns the address of a requirement in the specification.
 func RuleURL(id string) string { return specification + url.QueryEscape(id) }
 

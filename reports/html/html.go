@@ -46,7 +46,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 		"count": reports.Count, "word": overview.Word,
 		"duration": reports.Duration, "ellipsis": safe.Ellipsis, "join": strings.Join, "known": (*reports.Known).String,
-		"long": isLong, "levels": func() []reports.Level { return reports.Levels }, "rule": reports.RuleURL,
+		"long": isLong, "levels": func() []reports.Level { return reports.Levels }, "rule": reports.RuleURL, "excluded": func() string { return reports.ExcludedURL },
 		"counts": countScenarios, "quote": quoteText, "sections": sectionsOf, "shortID": shortID, "slug": func(c overview.Class) string { return reports.Slug(string(c)) },
 	}).ParseFS(templates, "templates/*.gohtml"))
 })
