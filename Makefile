@@ -188,7 +188,7 @@ docs: build
 
 # Updates the golden files of the reports: review the difference.
 golden:
-	$(GO) test -count=1 ./reports/badge ./reports/compare ./reports/console ./reports/cucumber ./reports/events ./reports/github ./reports/har ./reports/html ./reports/junit ./reports/markdown ./reports/support -update
+	$(GO) test -count=1 ./reports/attest ./reports/badge ./reports/compare ./reports/console ./reports/cucumber ./reports/events ./reports/github ./reports/har ./reports/html ./reports/junit ./reports/markdown ./reports/support -update
 
 # Writes NOTICE: the modules that are linked into the binary (go-licenses), each licence once, and their own NOTICE files. A test fails if a
 # module or version of it is outdated.

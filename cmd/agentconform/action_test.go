@@ -25,7 +25,11 @@ printf '%s' "$3" >"$FAKES/url"
 tar -czf "$2" -C "$FAKES" agentconform
 `,
 	"agentconform": `#!/bin/bash
+[ "$1" != attest ] || { echo "$@"; exit 0; }
 printf '%s\0' "$@" >"$FAKES/arguments"
+out=${3#--out=}
+mkdir -p "$out"
+[ ! -e "$FAKES/result.json" ] || cp "$FAKES/result.json" "$out"
 echo '::error::a'
 [ -z "${CANCELLED:-}" ] || { trap 'exit 3' TERM; kill -INT $PPID; sleep 10 >/dev/null 2>&1 & wait; }
 exit "${CODE:-0}"
@@ -38,6 +42,7 @@ type actionRun struct {
 	arguments []string
 	url       string
 	log       string
+	predicate string
 }
 
 // runAction runs the script in an empty folder, with the inputs as environment variables, as in action.yml.
@@ -54,7 +59,8 @@ func runAction(t *testing.T, inputs map[string]string, environment ...string) (r
 	step := exec.Command("bash", script)
 	step.Dir = folder
 	step.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "FAKES="+bin,
-		"GITHUB_ACTION_PATH="+bin, "RUNNER_TEMP="+t.TempDir(), "RUNNER_OS=Linux", "RUNNER_ARCH=X64")
+		"GITHUB_ACTION_PATH="+bin, "GITHUB_SERVER_URL=https://git.example", "GITHUB_REPOSITORY=a/b", "GITHUB_RUN_ID=7",
+		"RUNNER_TEMP="+t.TempDir(), "RUNNER_OS=Linux", "RUNNER_ARCH=X64")
 	for name, value := range actionInputs(t) {
 		if given, ok := inputs[name]; ok {
 			value = given
@@ -64,6 +70,7 @@ func runAction(t *testing.T, inputs map[string]string, environment ...string) (r
 	step.Env = append(step.Env, environment...)
 	var log strings.Builder
 	step.Stdout, step.Stderr = &log, &log
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "result.json"), []byte("{}"), 0o600))
 	if err := step.Run(); err != nil {
 		require.IsType(t, &exec.ExitError{}, err)
 	}
@@ -79,6 +86,8 @@ func runAction(t *testing.T, inputs map[string]string, environment ...string) (r
 		r.arguments = strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
 	}
 	r.url = read("url")
+	predicate, _ := os.ReadFile(filepath.Join(folder, "agentconform-out", "test-result.json")) // it need not exist
+	r.predicate = string(predicate)
 	assert.NoFileExists(t, filepath.Join(folder, "ran"), "a shell has read an input")
 	return r
 }
@@ -103,7 +112,9 @@ func actionInputs(t *testing.T) map[string]string {
 	for name, input := range action.Inputs {
 		inputs[name] = input.Default
 	}
-	delete(inputs, "artifact") // of another step
+	for _, name := range []string{"artifact", "subject-name", "subject-digest"} { // of other steps
+		delete(inputs, name)
+	}
 	step := action.Runs.Steps[1]
 	require.NotContains(t, step.Run, "${{", "an expression in a script is text that bash reads: pass it by env")
 	for name := range inputs {
@@ -143,6 +154,19 @@ func TestExitCodeOfTheAction(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, 1, runAction(t, nil, "CODE=1").code)
 	assert.Equal(t, 3, runAction(t, nil, "CANCELLED=1").code, "a job that is cancelled ends its test run")
+}
+
+// TestPredicateOfTheAction checks that the predicate is written on request, also if the target is not conformant, and
+// only if there is a result of this test run.
+func TestPredicateOfTheAction(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, runAction(t, nil).predicate)
+	signed := map[string]string{"attest": "true"}
+	const want = "attest --predicate --url=https://git.example/a/b/actions/runs/7 -- agentconform-out/result.json\n"
+	r := runAction(t, signed, "CODE=1")
+	assert.Equal(t, want, r.predicate)
+	assert.Equal(t, 1, r.code)
+	assert.Empty(t, runAction(t, signed, "CODE=2").predicate)
 }
 
 // TestReleaseOfTheAction checks that a release is run only if its archive has one of the given checksums.

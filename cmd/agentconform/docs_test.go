@@ -51,7 +51,7 @@ func TestCommandsInTheDocumentsExist(t *testing.T) {
 		require.NoError(t, err)
 		all[name] = strings.ReplaceAll(string(text), "args: [", "agentconform ")
 	}
-	call := regexp.MustCompile("agentconform (run|init|doctor|replay|clean|explain|serve|schema|compare|prove|list)\\b([^`\n&|>]*)")
+	call := regexp.MustCompile("agentconform (run|init|doctor|replay|clean|explain|serve|schema|compare|attest|prove|list)\\b([^`\n&|>]*)")
 	found := 0
 	for name, text := range all {
 		for _, m := range call.FindAllStringSubmatch(text, -1) {

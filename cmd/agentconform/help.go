@@ -20,7 +20,7 @@ func arrange(root *cobra.Command) {
 	}{
 		{"Start:", []*cobra.Command{newInit(), newGraph(), newDoctor(), newRun(), newServe()}},
 		{"Work on a finding:", []*cobra.Command{newReplay(), newExplain(), newExec(), newClean()}},
-		{"CI:", []*cobra.Command{newJudge(), newCompare(), newList(), newSchema()}},
+		{"CI:", []*cobra.Command{newJudge(), newCompare(), newAttest(), newList(), newSchema()}},
 		{"Contribute:", []*cobra.Command{newProve()}},
 	}
 	for _, g := range groups {

@@ -27,7 +27,7 @@ interop: . independent/serve > independent -> steps/config
 steps/conformance: . -> steps steps/config steps/suite reports reports/baseline reports/console reports/export reports/overview reports/safe
 steps: . > doctor replay > suite > explore endtoend > controlplane agentserver invariants > situations > common > recording > agent > plane > target > controlplane/judge agentserver/judge > common/judge > outcome/judgetest > shared messages > outcome evidence > client > exchange config -> features spec spec/requirements spec/spelling reports reports/outfile reports/safe
 features: . -> reports spec/requirements spec/spelling
-reports: export compare proof baseline > badge cucumber events github har html junit markdown support > console > overview internal/reporttest > script > story outfile > . > safe
+reports: export compare proof baseline attest > badge cucumber events github har html junit markdown support > console > overview internal/reporttest > script > story outfile > . > safe
 spec: . > requirements > spelling
 reference: hostile/run > hostile mutants > faults > deviate > . > agentserver fixtures graphs > controlplane > store source script internal/contractcheck > httpapi -> features spec spec/spelling
 `
