@@ -37,9 +37,9 @@ type Result struct {
 	Unseen       []string      `json:"unseen,omitempty"`       // halves ("agent-server") without a successful response
 	Headline     string        `json:"headline,omitempty"`     // one sentence about the target as a whole
 	Counts       Counts        `json:"counts"`
-	Requirements []Requirement `json:"requirements"`
 	Capabilities []Capability  `json:"capabilities,omitempty"` // of the requirements; absent in results of earlier versions
-	Problems     []Problem     `json:"problems"`               // in the order of their numbers
+	Requirements []Requirement `json:"requirements"`
+	Problems     []Problem     `json:"problems"` // in the order of their numbers
 	Findings     []Finding     `json:"findings"`
 	NotScored    *NotScored    `json:"not_scored,omitempty"` // nil if everything counts
 	Coverage     Coverage      `json:"coverage"`
