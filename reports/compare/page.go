@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -28,48 +29,48 @@ func (t *Table) HTML(w io.Writer) error {
 			support[i][s.Name] = s
 		}
 	}
-	rows := t.Rows
-	for _, c := range t.capabilities() {
-		group := html.MatrixGroup{MatrixRow: html.MatrixRow{Name: c.Name, Title: c.Title}}
-		isOwn := func(r Row) bool { return slices.Contains(c.Requirements, r.ID) }
-		for _, r := range rows {
-			if isOwn(r) {
-				group.Rows = append(group.Rows, t.matrixRow(r))
-			}
-		}
-		if len(group.Rows) == 0 {
-			continue
-		}
-		rows = slices.DeleteFunc(slices.Clone(rows), isOwn)
+	groups, groupOf := t.groups()
+	rest := &html.MatrixGroup{} // of results without capabilities
+	for _, r := range t.Rows {
+		group := cmp.Or(groupOf[r.ID], rest)
+		group.Rows = append(group.Rows, t.matrixRow(r))
+	}
+	for _, group := range append(groups, rest) {
 		for i := range t.Columns {
-			s, has := support[i][c.Name]
 			cell := html.MatrixCell{}
-			if has {
+			if s, has := support[i][group.Name]; has {
 				cell = html.MatrixCell{Class: reports.Slug(string(s.Class)), Text: string(s.Class), Numbers: fmt.Sprintf("%d/%d", s.Numbers[overview.Passed], s.All)}
 			}
 			group.Cells = append(group.Cells, cell)
 		}
 		group.Same = areSame(group.Cells)
-		p.Groups = append(p.Groups, group)
+		if len(group.Rows) > 0 {
+			p.Groups = append(p.Groups, *group)
+		}
 	}
-	rest := html.MatrixGroup{} // of results without capabilities
-	for _, r := range rows {
-		rest.Rows = append(rest.Rows, t.matrixRow(r))
-	}
-	p.Groups = append(p.Groups, rest)
 	return html.WriteMatrix(w, p)
 }
 
-// capabilities returns those of all results, each once, first those of the last result.
-func (t *Table) capabilities() (all []reports.Capability) {
+// groups returns a group without rows for each capability of the results, first those of the last result, and the group
+// of each requirement by its ID.
+func (t *Table) groups() (all []*html.MatrixGroup, of map[string]*html.MatrixGroup) {
+	named, of := map[string]bool{}, map[string]*html.MatrixGroup{}
 	for _, column := range slices.Backward(t.Columns) {
 		for _, c := range column.Result.Capabilities {
-			if !slices.ContainsFunc(all, func(known reports.Capability) bool { return known.Name == c.Name }) {
-				all = append(all, c)
+			if named[c.Name] {
+				continue
+			}
+			named[c.Name] = true
+			group := &html.MatrixGroup{MatrixRow: html.MatrixRow{Name: c.Name, Title: c.Title}}
+			all = append(all, group)
+			for _, id := range c.Requirements {
+				if of[id] == nil {
+					of[id] = group
+				}
 			}
 		}
 	}
-	return all
+	return all, of
 }
 
 func (t *Table) matrixRow(r Row) html.MatrixRow {

@@ -21,6 +21,10 @@ func (s Support) Tested() int { return s.Numbers[Passed] + s.Numbers[Failed] }
 // Support returns the capabilities of the result, in its order: those of the agent server if only that was judged.
 func (o Overview) Support() (all []Support) {
 	isAlone := o.agentOnly()
+	requirements := map[string]*reports.Requirement{}
+	for q := range reports.Each(o.Result.Requirements) {
+		requirements[q.ID] = q
+	}
 	for c := range reports.Each(o.Result.Capabilities) {
 		if isAlone && c.Profile != "agent-server" {
 			continue
@@ -28,7 +32,7 @@ func (o Overview) Support() (all []Support) {
 		s := Support{Capability: c, Numbers: map[Class]int{}}
 		deciding, others := map[Class]int{}, map[Class]int{}
 		for _, id := range c.Requirements {
-			q := o.Result.Requirement(id)
+			q := requirements[id]
 			switch {
 			case q == nil: // it was not selected
 				s.Numbers[NotTested]++
