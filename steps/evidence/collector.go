@@ -37,7 +37,8 @@ type Collector struct {
 	keptBytes    int                   // size of the recorded bodies
 	violations   map[string]*Violation // contract violations of responses, by key
 	known        map[string]int        // number of violations by operation
-	mistakes     []string              // unintended contract violations of the suite's own requests
+	covered      covered
+	mistakes     []string // unintended contract violations of the suite's own requests
 }
 
 // New returns a collector. It records exchanges with the words of the target, as they were sent and received.
@@ -49,6 +50,7 @@ func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words sp
 		byScenario: map[string][]*Observation{},
 		violations: map[string]*Violation{},
 		known:      map[string]int{},
+		covered:    newCovered(),
 	}
 }
 
@@ -120,6 +122,7 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 	}
 	c.byScenario[o.Scenario] = append(c.byScenario[o.Scenario], &o)
 	c.observations = append(c.observations, &o) // the first ID is 1
+	c.covered.note(&o)
 	return o.ID
 }
 

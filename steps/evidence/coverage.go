@@ -26,28 +26,93 @@ var enumPaths = map[spec.Side]map[string][]string{
 	spec.AgentServer: {"Message.type": {"values.messages.#.type"}},
 }
 
-// enumsSeen returns the values of enumerations, each with its field, in new runs and in the recorded responses.
-func (c *Collector) enumsSeen() map[[2]string]bool {
-	seen := map[[2]string]bool{}
-	note := func(field, body, path string) {
-		for _, v := range gjson.Get(body, path).Array() {
-			seen[[2]string{field, v.Str}] = true
+// covered is what the exchanges of a test run have covered of the contract.
+type covered struct {
+	statuses map[coveredStatus]int
+	values   map[coveredParameter]map[string]bool // sent for a query parameter
+	enums    map[[2]string]bool                   // values of enumerations, each with its field, in new runs and in responses
+}
+
+type coveredStatus struct {
+	side                   spec.Side
+	operation, contentType string
+	status                 int
+}
+
+type coveredParameter struct {
+	side                 spec.Side
+	operation, parameter string
+}
+
+func newCovered() covered {
+	return covered{map[coveredStatus]int{}, map[coveredParameter]map[string]bool{}, map[[2]string]bool{}}
+}
+
+// note adds an exchange.
+func (c *covered) note(o *Observation) {
+	if o.Op.ID == "" {
+		return
+	}
+	if o.Status != 0 {
+		c.statuses[coveredStatus{o.Side, o.Op.ID, o.contentType, o.Status}]++
+	}
+	c.noteValues(o)
+	if o.Op.ID == "create-run" {
+		c.noteEnum("CreateRun.multitask_strategy", o.Request, "multitask_strategy")
+	}
+	if o.Status >= 400 {
+		return
+	}
+	for field, paths := range enumPaths[o.Side] {
+		for _, path := range paths {
+			c.noteEnum(field, o.Response, path)
 		}
 	}
-	for _, o := range c.Observations() {
-		if o.Op.ID == "create-run" {
-			note("CreateRun.multitask_strategy", o.Request, "multitask_strategy")
+}
+
+func (c *covered) noteEnum(field, body, path string) {
+	const longest = 64 // bytes of a value of the interface
+	for _, v := range gjson.Get(body, path).Array() {
+		at := [2]string{field, v.Str}
+		if len(v.Str) <= longest && !c.enums[at] {
+			c.enums[[2]string{field, strings.Clone(v.Str)}] = true // a substring would keep the body in memory
 		}
-		if o.Op.ID == "" || o.Status >= 400 {
+	}
+}
+
+// noteValues adds the values of the query parameters. An ID counts as one value.
+func (c *covered) noteValues(o *Observation) {
+	query, err := url.ParseQuery(o.Query)
+	if err != nil {
+		return
+	}
+	for _, p := range o.Op.Parameters {
+		if p.In != "query" {
 			continue
 		}
-		for field, paths := range enumPaths[o.Side] {
-			for _, path := range paths {
-				note(field, o.Response, path)
+		at := coveredParameter{o.Side, o.Op.ID, p.Name}
+		if c.values[at] == nil {
+			c.values[at] = map[string]bool{}
+		}
+		for _, v := range query[p.Name] {
+			if uuid.Validate(v) == nil {
+				v = "<uuid>"
 			}
+			c.values[at][v] = true
 		}
 	}
-	return seen
+}
+
+// Served reports whether an operation has returned a 2xx in the test run.
+func (c *Collector) Served(op spec.Operation) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for at := range c.covered.statuses {
+		if at.side == op.Side && at.operation == op.ID && at.status/100 == 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // Responses returns the responses of an operation with a status in [from, before), except those that only ask to wait.
@@ -148,28 +213,29 @@ func (c *Collector) Operation(side spec.Side, id string) (found spec.Operation) 
 
 // Coverage returns the parts of the contract of the sides that the test run has covered.
 func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	cover := reports.Coverage{Operations: []reports.OperationCoverage{}, Statuses: []reports.StatusCoverage{},
 		Parameters: []reports.ParameterCoverage{}, Enums: []reports.EnumCoverage{}}
 	for _, side := range sides {
 		for _, op := range c.oracle.Operations(side) {
-			all := c.which(func(o *Observation) bool { return o.Op.ID == op.ID && o.Side == side })
-			statuses, total := statusCoverage(op, all)
+			statuses, total := c.covered.statusesOf(op)
 			cover.Operations = append(cover.Operations, reports.OperationCoverage{Operation: op.ID, Method: op.Method,
 				Path: op.Path, Exchanges: total, Extension: op.Field})
 			cover.Statuses = append(cover.Statuses, statuses...)
 			for _, p := range op.Parameters {
 				if p.In == "query" {
 					cover.Parameters = append(cover.Parameters, reports.ParameterCoverage{Operation: op.ID,
-						Parameter: p.Name, Values: c.valuesOf(p.Name, all)})
+						Parameter: p.Name, Values: c.valuesOf(coveredParameter{op.Side, op.ID, p.Name})})
 				}
 			}
 		}
 	}
-	enums, seen := c.oracle.Enums(), c.enumsSeen()
+	enums := c.oracle.Enums()
 	for _, field := range slices.Sorted(maps.Keys(enums)) {
 		e := reports.EnumCoverage{Field: field, Seen: []string{}, Unseen: []string{}}
 		for _, v := range enums[field] {
-			if seen[[2]string{field, v}] {
+			if c.covered.enums[[2]string{field, v}] {
 				e.Seen = append(e.Seen, v)
 			} else {
 				e.Unseen = append(e.Unseen, v)
@@ -180,47 +246,33 @@ func (c *Collector) Coverage(sides ...spec.Side) reports.Coverage {
 	return cover
 }
 
-// valuesOf returns the values that were sent for a parameter.
-func (c *Collector) valuesOf(parameter string, all []*Observation) []string {
+// valuesOf returns the values that were sent for a parameter, without secrets.
+func (c *Collector) valuesOf(at coveredParameter) []string {
 	values := map[string]bool{}
-	for _, o := range all {
-		query, err := url.ParseQuery(o.Query)
-		if err != nil {
-			continue
-		}
-		for _, v := range query[parameter] {
-			if uuid.Validate(v) == nil {
-				v = "<uuid>"
-			}
-			values[c.recorder.redact.Text(v)] = true
-		}
+	for v := range c.covered.values[at] {
+		values[c.recorder.redact.Text(v)] = true
 	}
 	return slices.Sorted(maps.Keys(values))
 }
 
-// statusCoverage counts the responses of an operation by status, and adds the declared statuses that were not seen.
-func statusCoverage(op spec.Operation, all []*Observation) (list []reports.StatusCoverage, total int) {
+// statusesOf returns how often an operation returned each status, and the declared statuses that it did not return.
+func (c *covered) statusesOf(op spec.Operation) (list []reports.StatusCoverage, total int) {
 	var unseen []string
 	for _, declared := range op.Statuses {
 		if declared != "default" {
 			unseen = append(unseen, declared)
 		}
 	}
-	counts := map[reports.StatusCoverage]int{}
-	for _, o := range all {
-		if o.Status == 0 {
+	for at, count := range c.statuses {
+		if at.side != op.Side || at.operation != op.ID {
 			continue
 		}
-		status := strconv.Itoa(o.Status)
+		status := strconv.Itoa(at.status)
 		declares := func(declared string) bool { return declared == status || declared == status[:1]+"XX" }
 		unseen = slices.DeleteFunc(unseen, declares)
-		total++
-		counts[reports.StatusCoverage{Operation: op.ID, Status: status, ContentType: o.contentType,
-			Declared: slices.ContainsFunc(op.Statuses, declares)}]++
-	}
-	for each, count := range counts {
-		each.Count = count
-		list = append(list, each)
+		total += count
+		list = append(list, reports.StatusCoverage{Operation: op.ID, Status: status, ContentType: at.contentType,
+			Declared: slices.ContainsFunc(op.Statuses, declares), Count: count})
 	}
 	for _, status := range unseen {
 		list = append(list, reports.StatusCoverage{Operation: op.ID, Status: status, Declared: true})

@@ -114,7 +114,7 @@ func (r *run) unseen(res *reports.Result) (halves []string) {
 	for _, half := range []string{features.ControlPlane, features.AgentServer} {
 		passed := func(q reports.Requirement) bool { return q.Profile == half && q.Verdict == reports.Passed }
 		served := func(op spec.Operation) bool {
-			return !op.Field && len(r.target.Collector.Responses(op.ID, 200, 300)) > 0
+			return !op.Field && r.target.Collector.Served(op)
 		}
 		if slices.ContainsFunc(res.Requirements, passed) && !slices.ContainsFunc(r.Oracle.Operations(spec.Side(half)),
 			served) {
