@@ -142,7 +142,7 @@ func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err
 	}
-	return shared.Get(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
+	return shared.Keep(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
 		a := &Allowance{What: f.Name, Cost: SharedCost(f.Shared), Shares: []string{f.Shared}}
 		return f.make(a.Within(ctx))
 	})

@@ -3,8 +3,10 @@ package shared
 
 import (
 	"context"
+	"maps"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -55,8 +57,32 @@ func (m *Maker) noteUse(scenario, name string) {
 	}
 }
 
+// Repeat begins another repetition of the scenarios: all values are made anew, except those of [Keep]. No value may be
+// being made. It returns a function that reports whether exchanges with this attribution are those of a fixture that
+// is not made anew.
+func (m *Maker) Repeat() (stays func(attribution string) bool) {
+	isDropped := map[string]bool{}
+	m.values.Range(func(name, v any) bool {
+		if !v.(interface{ isKept() bool }).isKept() {
+			m.values.Delete(name)
+			isDropped[Attribution(name.(string))] = true
+		}
+		return true
+	})
+	stays = func(attribution string) bool {
+		return strings.HasPrefix(attribution, Attribution("")) && !isDropped[attribution]
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.uses, func(user string, _ []string) bool { return !stays(user) })
+	return stays
+}
+
+func (v *value[T]) isKept() bool { return v.stays }
+
 // value is a shared value. Its fields are read after ready is closed.
 type value[T any] struct {
+	stays bool // in all repetitions
 	ready chan struct{}
 	value T
 	err   error
@@ -66,8 +92,17 @@ type value[T any] struct {
 // of this name. The error is that of build, as an error of the fixture, or the cause of the context. A panic of build is an
 // error of the suite.
 func Get[T any](ctx context.Context, m *Maker, name string, build func(context.Context) (T, error)) (T, error) {
+	return get(ctx, m, name, false, build)
+}
+
+// Keep returns like [Get] a value that all repetitions share, because it takes long to make.
+func Keep[T any](ctx context.Context, m *Maker, name string, build func(context.Context) (T, error)) (T, error) {
+	return get(ctx, m, name, true, build)
+}
+
+func get[T any](ctx context.Context, m *Maker, name string, stays bool, build func(context.Context) (T, error)) (T, error) {
 	m.noteUse(evidence.Scenario(ctx), name)
-	found, isFound := m.values.LoadOrStore(name, &value[T]{ready: make(chan struct{})})
+	found, isFound := m.values.LoadOrStore(name, &value[T]{stays: stays, ready: make(chan struct{})})
 	v := found.(*value[T])
 	if !isFound {
 		m.wait.Go(func() {
