@@ -30,9 +30,11 @@ type Collector struct {
 	// Reread returns an exchange that a recording has, or nil for a test run, whose exchanges are all kept.
 	Reread func(id int) reports.Exchange
 
-	mu           sync.Mutex // guards the fields below; held while an exchange gets its ID and is recorded
-	exchanges    []reports.Exchange
-	observations []*Observation // they do not change
+	mu           sync.Mutex         // guards the fields below; held while an exchange gets its ID and is recorded
+	exchanges    []reports.Exchange // sorted by ID
+	observations []*Observation     // sorted by ID; they do not change
+	past         []*Observation     // of earlier repetitions, that reports show; see Repeat
+	last         int                // ID of the last exchange
 	byScenario   map[string][]*Observation
 	keptBytes    int                   // size of the recorded bodies
 	violations   map[string]*Violation // contract violations of responses, by key
@@ -99,10 +101,12 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.last++ // the first ID is 1
+	o.ID = c.last
 	if !r.Recorded {
 		c.exchanges = reports.Record(c.exchanges, x)
+		c.exchanges[len(c.exchanges)-1].ID = o.ID
 	}
-	o.ID = len(c.observations) + 1
 	o.Request, _ = c.bounded(r.Body)
 	if a != nil {
 		o.Response, o.Whole = c.bounded(a.Body)
@@ -117,11 +121,12 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 	raised := r.Raised && o.Status == http.StatusInternalServerError
 	removable := r.Removable != nil && r.Removable()
 	o.asked = kindOfRequest(op, raised, removable, against)
+	o.found = found
 	for _, v := range found {
 		c.noteViolation(o.ID, v)
 	}
 	c.byScenario[o.Scenario] = append(c.byScenario[o.Scenario], &o)
-	c.observations = append(c.observations, &o) // the first ID is 1
+	c.observations = append(c.observations, &o)
 	c.covered.note(&o)
 	return o.ID
 }

@@ -130,7 +130,7 @@ func (c *Collector) Trusted(side spec.Side) map[int]int { return c.TrustedOf(sid
 func (c *Collector) TrustedOf(side spec.Side, caller string) map[int]int {
 	all := map[int]int{}
 	for _, o := range c.Observations() {
-		if o.Trusted && o.Side == side && !o.Wrong && (caller == "" || o.Caller.Name == caller) {
+		if !o.Past && o.Trusted && o.Side == side && !o.Wrong && (caller == "" || o.Caller.Name == caller) {
 			all[o.Status]++
 		}
 	}
@@ -141,7 +141,7 @@ func (c *Collector) TrustedOf(side spec.Side, caller string) map[int]int {
 func (c *Collector) Statuses(sides ...spec.Side) (statuses map[int]int, contentTypes map[string]int) {
 	statuses, contentTypes = map[int]int{}, map[string]int{}
 	for _, o := range c.Observations() {
-		if o.Status != 0 && slices.Contains(sides, o.Side) {
+		if !o.Past && o.Status != 0 && slices.Contains(sides, o.Side) {
 			statuses[o.Status]++
 			contentTypes[o.contentType]++
 		}

@@ -33,11 +33,13 @@ type Observation struct {
 	// Request and Response are the bodies. Of a large one, or late in a large test run, they are the beginning.
 	Request, Response string
 	Whole             bool // Response is the whole body
+	Past              bool // of an earlier repetition: it explains later exchanges, and is not judged again
 
 	asked       RequestKind
 	passing     bool // the response only asks to wait, or the target may not serve yet
 	contentType string
-	ownToken    *string // pointer to a credential of the request in the response; nil if there is none
+	found       []spec.Violation // of the contract, in the response
+	ownToken    *string          // pointer to a credential of the request in the response; nil if there is none
 }
 
 // Limits of recorded bodies, in bytes: of one, and of all together. After that, only the beginning is recorded.
@@ -83,16 +85,20 @@ func (o *Observation) AsAnswer() *exchange.Response {
 func (c *Collector) Observation(id int) *Observation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if id < 1 || id > len(c.observations) {
-		return &Observation{}
+	for _, all := range [][]*Observation{c.observations, c.past} {
+		if at, isFound := slices.BinarySearchFunc(all, id, byID); isFound {
+			return all[at]
+		}
 	}
-	return c.observations[id-1]
+	return &Observation{}
 }
 
-// which returns the exchanges for which keep returns true, in the order of their IDs.
+func byID(o *Observation, id int) int { return o.ID - id }
+
+// which returns the exchanges to judge for which keep returns true, in the order of their IDs.
 func (c *Collector) which(keep func(o *Observation) bool) (all []*Observation) {
 	for _, o := range c.Observations() {
-		if keep(o) {
+		if !o.Past && keep(o) {
 			all = append(all, o)
 		}
 	}
@@ -126,20 +132,26 @@ func (c *Collector) Exchanges() []reports.Exchange {
 	return slices.Clip(c.exchanges)
 }
 
-// Exchange returns an exchange as reports show it.
+// Exchange returns an exchange as reports show it. It is empty if the exchange is of an earlier repetition and was not
+// kept.
 func (c *Collector) Exchange(id int) reports.Exchange {
 	if c.Reread != nil {
 		return c.Reread(id)
 	}
-	return c.Exchanges()[id-1]
+	all := c.Exchanges()
+	at, isFound := slices.BinarySearchFunc(all, id, func(x reports.Exchange, id int) int { return x.ID - id })
+	if !isFound {
+		return reports.Exchange{}
+	}
+	return all[at]
 }
 
-// Order returns the IDs of all exchanges in the order in which reports show them: fixtures first, then by scenario,
+// Order returns the IDs of the exchanges in the order in which reports show them: fixtures first, then by scenario,
 // then by time. It does not depend on how the scenarios were interleaved.
 func (c *Collector) Order() []int {
-	all := slices.Clone(c.Observations())
-	slices.SortStableFunc(all, func(a, b *Observation) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.Scenario, b.Scenario))
+	all := slices.Concat(c.past, c.Observations())
+	slices.SortFunc(all, func(a, b *Observation) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.Scenario, b.Scenario), a.ID-b.ID)
 	})
 	return IDs(all)
 }

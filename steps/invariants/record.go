@@ -102,7 +102,7 @@ func (i *invariant) read(s *seen, checks bool) {
 		}
 		return
 	}
-	if i.check != nil && s.HasAnswer() && s.Status < http.StatusInternalServerError {
+	if i.check != nil && !s.Past && s.HasAnswer() && s.Status < http.StatusInternalServerError {
 		i.check(&i.tally, s)
 	}
 }
