@@ -146,7 +146,7 @@ func (r *Result) CurlNote(f *Finding) string {
 }
 
 // SetExchanges sets the exchanges of r to those in the order, with new ids: order[0] becomes 1, order[1] becomes 2 and so
-// on. It updates all references. The order contains each id to which r refers once. At the end of a test run the ids become
+// on. It updates all references. The order contains each id to which a finding refers once. At the end of a test run the ids become
 // independent of timing.
 func (r *Result) SetExchanges(order []int, exchange func(id int) Exchange) {
 	renamed, moved := make(map[int]int, len(order)), make([]Exchange, len(order))
@@ -174,10 +174,14 @@ func renumber(requirements []Requirement, findings []Finding, renamed map[int]in
 	}
 	for q := range Each(requirements) {
 		for s := range Each(q.Scenarios) {
-			for i, id := range s.Exchanges {
-				s.Exchanges[i] = renamed[id]
+			ids := []int{} // a repetition that is not the last one may have others
+			for _, id := range s.Exchanges {
+				if renamed[id] > 0 {
+					ids = append(ids, renamed[id])
+				}
 			}
-			slices.Sort(s.Exchanges)
+			slices.Sort(ids)
+			s.Exchanges = ids
 		}
 	}
 }

@@ -124,7 +124,9 @@ type Run struct {
 	ReadOnly bool   `json:"read_only,omitempty"`     // the test run sent no writes, and a replay will not either
 	// Recording is set if the exchanges are those of a recording, and no test run sent them.
 	Recording *Recording `json:"recording,omitempty"`
-	Stopped   string     `json:"stopped,omitempty"` // reason why it ended early, for people: "--timeout 1s", "Ctrl-C"
+	Repeat    int        `json:"repeat,omitempty"`   // number of --repeat, if it is above 1; Repeated may be lower
+	Repeated  int        `json:"repeated,omitempty"` // repetitions that ended before the test run did
+	Stopped   string     `json:"stopped,omitempty"`  // reason why it ended early, for people: "--timeout 1s", "Ctrl-C"
 }
 
 // Recording is a recording whose exchanges were judged in place of those of a test run.
@@ -176,6 +178,8 @@ type Requirement struct {
 	ExplainedBy []string   `json:"explained_by,omitempty"`
 	Scenarios   []Scenario `json:"scenarios"`
 	Known       *Known     `json:"known,omitempty"` // set if the baseline covers all of its failures
+	// Repetitions counts its verdicts with --repeat, else it is nil. Verdict is the worst of them.
+	Repetitions Repetitions `json:"repetitions,omitempty"`
 }
 
 // Scenario is one test of a requirement.
@@ -191,6 +195,9 @@ type Scenario struct {
 	Steps      []Step    `json:"steps,omitempty"`
 	Fixtures   []string  `json:"fixtures,omitempty"` // shared fixtures that it used; their exchanges are under "fixture: ..."
 	Exchanges  []int     `json:"exchanges"`          // ids
+	// Repetitions counts its verdicts with --repeat, and Failures has those in which it failed.
+	Repetitions Repetitions `json:"repetitions,omitempty"`
+	Failures    []Failure   `json:"failures,omitempty"`
 }
 
 // Key returns "uri:line".
@@ -220,7 +227,7 @@ type Finding struct {
 	Kind        string `json:"kind,omitempty"`  // of the violation, one of a closed list: "accepted", "missing-item"
 	Class       string `json:"class,omitempty"` // of the input, if the requirement distinguishes several: "out of range"
 	Count       int    `json:"count"`
-	Judged      int    `json:"judged,omitempty"`    // 2 if its scenario was judged twice
+	Judged      int    `json:"judged,omitempty"`    // 2 if its scenario was judged twice; with --repeat how often its requirement passed or failed
 	Seen        int    `json:"seen,omitempty"`      // number of judgements in which it was seen
 	Exchange    int    `json:"exchange"`            // id of the first exchange that shows it; 0: none
 	Check       *Check `json:"check,omitempty"`     // nil if only this program can judge the response of Exchange
@@ -345,33 +352,6 @@ type LedgerEntry struct {
 	Reason      string `json:"reason,omitempty"`      // reason why it was not removed, for people
 	Unremovable bool   `json:"unremovable,omitempty"` // the target does not remove objects of this kind
 }
-
-// Note is an observation about the target that is not a failure.
-type Note struct {
-	Kind     NoteKind `json:"kind"`
-	Text     string   `json:"text"`               // one sentence, without the count and the exchange
-	Count    int      `json:"count,omitempty"`    // number of responses that show it; 0: one
-	Exchange int      `json:"exchange,omitempty"` // id of the first exchange that shows it; 0: none
-	Pointer  string   `json:"pointer,omitempty"`  // JSON pointer into the body of the response
-}
-
-// NoteKind is the kind of a note.
-type NoteKind string
-
-// The kinds of notes.
-const (
-	NoteOwnToken NoteKind = "own-token" // responses contain the caller's own token in clear text
-	NoteListing  NoteKind = "listing"   // threads are listed by search, because there is no GET /threads
-	NoteRemoval  NoteKind = "removal"   // objects of the test run cannot be removed
-	NoteGraph    NoteKind = "graph"     // the conformance graph does not understand a word of its contract
-	NoteFixtures NoteKind = "fixtures"  // the target fetched nothing from the fixtures that the suite serves
-	NoteSecret   NoteKind = "secret"    // a secret is too short to be found in all responses
-	NoteInsecure NoteKind = "insecure"  // certificates were not verified
-	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the suite started no more
-	NoteExplored NoteKind = "explored"  // a half could not be explored
-	NoteDetail   NoteKind = "detail"    // a refusal has its detail elsewhere than in the string detail of a JSON object
-	NoteRefusal  NoteKind = "refusal"   // the status of a refusal, if agent.rejected_status is not set
-)
 
 // Exchange is one HTTP request with its response, redacted. If there is no response, Status is 0 and Error is the reason.
 type Exchange struct {

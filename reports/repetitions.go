@@ -1,0 +1,50 @@
+package reports
+
+import "fmt"
+
+// Repetitions counts the verdicts of a requirement or a scenario in the repetitions of a test run.
+type Repetitions map[Verdict]int
+
+// Failure is the failure of a scenario in one repetition.
+type Failure struct {
+	Repetition int    `json:"repetition"` // counts from 1
+	Reason     string `json:"reason"`     // for people only
+}
+
+// Count returns the number of repetitions.
+func (r Repetitions) Count() (n int) {
+	for _, count := range r {
+		n += count
+	}
+	return n
+}
+
+// Judged returns the number of repetitions in which it passed or failed.
+func (r Repetitions) Judged() int { return r[Passed] + r[Failed] }
+
+// Differ reports whether repetitions had different verdicts. Those in which it was skipped do not count: another failure
+// covered it.
+func (r Repetitions) Differ() bool {
+	different := 0
+	for v, count := range r {
+		if v != Skipped && count > 0 {
+			different++
+		}
+	}
+	return different > 1
+}
+
+// String returns the rate: "passed 9 of 10", or "" without repetitions.
+func (r Repetitions) String() string {
+	if r.Count() == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("passed %d of %d", r[Passed], r.Count())
+	if open := r[Blocked] + r[Inconclusive]; open > 0 {
+		text += fmt.Sprintf(", could not tell %d", open)
+	}
+	if r[Skipped] > 0 {
+		text += fmt.Sprintf(", not tested %d", r[Skipped])
+	}
+	return text
+}
