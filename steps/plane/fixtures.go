@@ -31,6 +31,9 @@ type member struct {
 // Changing is the name of the shared deployments that scenarios change in turn, in the tags of the features.
 const Changing = "changing"
 
+// Events is the name of the shared deployments to which events happen, in the tags of the features.
+const Events = "situations"
+
 // SharedCost returns the cost of a shared deployment, by its name in the tags of the features.
 func SharedCost(name string) Cost {
 	switch name {
@@ -38,7 +41,7 @@ func SharedCost(name string) Cost {
 		return Cost{Deployments: 1, Revisions: 1}
 	case "history":
 		return Cost{Deployments: 1, Revisions: longHistory - 1}
-	case "situations":
+	case Events:
 		return Cost{Deployments: 1 + SituationDeployments, Revisions: 10}
 	}
 	return Cost{Deployments: 1}
@@ -67,7 +70,7 @@ func (p *Plane) newFixtures() *Fixtures {
 		Existing: &Fixture{"another existing deployment", "another", create("another")},
 		Updated:  &Fixture{"a deployment that was updated", "updated", p.makeUpdated},
 		Long:     &Fixture{"a deployment with a long history", "history", p.makeLong},
-		Failed:   &Fixture{"a deployment whose first build has failed", "situations", p.makeFailed},
+		Failed:   &Fixture{"a deployment whose first build has failed", Events, p.makeFailed},
 	}
 	f.Readable = &Fixture{"a deployment with a retrievable revision", "deployment",
 		p.makeFrom(f.Created, func(ctx context.Context, d *Deployment) (*Deployment, error) {
@@ -94,7 +97,7 @@ func (p *Plane) newFixtures() *Fixtures {
 			"a deployment that accepts updates"+name.number)
 	}
 	for n, purpose := range situationNames {
-		f.situations[n] = newMember("situations", purpose, "a new deployment for "+purpose, "a deployment for "+purpose)
+		f.situations[n] = newMember(Events, purpose, "a new deployment for "+purpose, "a deployment for "+purpose)
 	}
 	return f
 }

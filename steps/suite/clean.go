@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,13 +34,24 @@ func (r *run) clean(ctx context.Context) {
 		}
 		return
 	}
+	r.removeAll(ctx, func(reports.LedgerEntry) bool { return true })
+}
+
+// removeAll removes the deployments and threads of the ledger that match.
+func (r *run) removeAll(ctx context.Context, match func(reports.LedgerEntry) bool) {
+	if r.Keep {
+		return
+	}
+	matching := func(kind string) []reports.LedgerEntry {
+		return slices.DeleteFunc(r.target.Ledger.Left(kind), func(e reports.LedgerEntry) bool { return !match(e) })
+	}
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), CleanUpTime,
 		fmt.Errorf("cleaning up has ended after %s", CleanUpTime))
 	defer cancel()
 	ctx = evidence.WithScenario(ctx, "cleaning up", len(r.Catalogue.Scenarios())+1)
 	x := &remover{target: r.target, plane: r.plane, report: r.noteRemoval}
-	x.deployments(ctx, r.target.Ledger.Left(evidence.Deployment))
-	threads := r.target.Ledger.Left(evidence.Thread) // without those that were removed with their deployment
+	x.deployments(ctx, matching(evidence.Deployment))
+	threads := matching(evidence.Thread) // without those that were removed with their deployment
 	if len(threads) == 0 {
 		return
 	}

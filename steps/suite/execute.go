@@ -45,14 +45,14 @@ type chosen struct {
 // nameOf identifies a scenario as godog knows it.
 type nameOf struct{ uri, name string }
 
-// choose returns the scenarios with random positions.
+// choose returns the scenarios with random positions, which differ between repetitions.
 func (r *run) choose(scenarios []*features.Scenario) map[nameOf]chosen {
 	places := map[*features.Scenario]int{}
 	for i, s := range r.Catalogue.Scenarios() {
 		places[s] = i + 1
 	}
 	all := map[nameOf]chosen{}
-	random := rand.New(rand.NewPCG(uint64(r.Seed), 0))
+	random := rand.New(rand.NewPCG(uint64(r.Seed), uint64(r.repetition-1)))
 	for position, i := range random.Perm(len(scenarios)) {
 		s := scenarios[i]
 		all[nameOf{s.URI, s.Name}] = chosen{s, position, places[s]}

@@ -81,7 +81,10 @@ func (r *run) explore(ctx context.Context) {
 
 // Exploration returns the maximum number of deployments that a test run with the options creates to explore the control
 // plane, before it begins. scenarios is the maximum number of the others.
-func (o *Options) Exploration(scenarios int) int {
+func (o *Options) Exploration(scenarios int) int { return max(o.Repeat, 1) * o.exploration(scenarios) }
+
+// exploration returns the maximum number for each repetition.
+func (o *Options) exploration(scenarios int) int {
 	c := o.Config
 	isCheap := c.Every() == 0 && client.OnThisMachine(c.Target) && o.Select.all(features.ControlPlane)
 	switch {
@@ -92,7 +95,7 @@ func (o *Options) Exploration(scenarios int) int {
 	}
 	n := explore.Deployments(o.operations(), c.MaxDeployments > 0)
 	if c.MaxDeployments > 0 {
-		n = max(min(n, c.MaxDeployments-scenarios), 0)
+		n = max(min(n, (c.MaxDeployments-scenarios)/max(o.Repeat, 1)), 0)
 	}
 	return n
 }
@@ -138,7 +141,11 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 	case ofPlane && r.failedOrLeftOut("CP-POLL-1"):
 		return nil, errors.New("its deployments do not become DEPLOYED (CP-POLL-1)")
 	case ofPlane:
-		return explore.NewControlPlane(r.target, r.plane, explore.Deployments(r.operations(), c.MaxDeployments > 0), r.failedOrLeftOut)
+		n := explore.Deployments(r.operations(), c.MaxDeployments > 0)
+		if r.isRepeated() && c.MaxDeployments > 0 {
+			n = r.exploration(r.planned)
+		}
+		return explore.NewControlPlane(r.target, r.plane, n, r.failedOrLeftOut)
 	}
 	return explore.NewAgentServer(ctx, r.target, r.agents, r.failedOrLeftOut, r.situations.KeepsRuns)
 }

@@ -22,6 +22,7 @@ import (
 type Forecast struct {
 	config    *config.Config
 	selection Selection
+	repeat    int // repetitions of the scenarios
 	sources   plane.Sources
 	existing  *plane.Existing
 	recorded  bool                        // a recording is judged, and nothing is sent
@@ -32,7 +33,7 @@ type Forecast struct {
 
 // NewForecast returns the forecast of a test run, without requests to the target.
 func NewForecast(c *config.Config, s Selection) *Forecast {
-	return &Forecast{config: c, selection: s, sources: plane.SourcesOf(c), existing: plane.NoneExisting(c)}
+	return &Forecast{config: c, selection: s, repeat: 1, sources: plane.SourcesOf(c), existing: plane.NoneExisting(c)}
 }
 
 // Look completes the forecast with requests that only read: which deployments exist, if none can be created, and
@@ -269,6 +270,8 @@ func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) plane.Cost {
 		return plane.Cost{}
 	}
 	sum := ownCost(s)
+	sum.Deployments *= f.repeat
+	sum.Revisions *= f.repeat
 	for _, name := range f.shared(s) {
 		member := name
 		if name == plane.Changing {
@@ -276,8 +279,12 @@ func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) plane.Cost {
 		}
 		if !paid[member] {
 			paid[member] = true
-			sum.Deployments += plane.SharedCost(name).Deployments
-			sum.Revisions += plane.SharedCost(name).Revisions
+			shared := plane.SharedCost(name)
+			sum.Deployments += shared.Deployments
+			if name == plane.Events { // they happen in each repetition
+				shared.Revisions *= f.repeat
+			}
+			sum.Revisions += shared.Revisions
 		}
 	}
 	return sum

@@ -53,6 +53,7 @@ func (f *Forecast) added(g *Gap, scenarios []*features.Scenario) *Gap {
 func (f *Forecast) with(key string, scenarios []*features.Scenario) *Forecast {
 	c := f.config.WithExample(key)
 	g := NewForecast(c, f.selection)
+	g.repeat = f.repeat
 	g.existing = f.existing.With(c)
 	g.refuses = f.refuses && len(c.Users) == 0
 	g.Spend(scenarios)

@@ -33,6 +33,7 @@ func (o *Options) Preview() (*Preview, error) {
 		return nil, err
 	}
 	f := NewForecast(o.Config, o.Select)
+	f.repeat = max(o.Repeat, 1)
 	f.existing.AssumeNamed()
 	f.Spend(selected)
 	f.AssignMembers(selected)

@@ -34,6 +34,7 @@ func JudgeRecording(ctx context.Context, o Options, from *recording.Recording) (
 	}
 	r.forecast.recorded = true
 	r.forecast.refuses = r.played.Refuses
+	r.repetition = 1
 	if err := r.execute(ctx, r.selected); err != nil {
 		return nil, err
 	}
@@ -75,7 +76,7 @@ func recordedHeadline(s recording.Summary) string {
 // may have many more than a report can show.
 func (r *run) recordedOrder() (order []int) {
 	var named []int
-	for _, f := range r.findings(r.selected, nil) {
+	for _, f := range r.counting.findings {
 		named = append(named, f.Exchange)
 		for _, link := range f.Exchanges {
 			named = append(named, link.Exchange)

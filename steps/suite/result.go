@@ -24,37 +24,32 @@ import (
 func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result {
 	c, text := r.target.Config, r.target.Redact.Text
 	stopped := r.stoppedBy(ctx)
-	rejecting, rejected := r.blockRejected()
-	wrongWords := r.blockUnknownWords()
-	r.blockAfterEnd()
+	r.conclude()
+	if r.isRepeated() {
+		r.counting.finish()
+		r.notCounting.finish()
+	}
 	res := &reports.Result{
 		Schema: reports.Schema,
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version,
 			Requirements: len(r.Catalogue.Requirements), Digest: r.Catalogue.Digest()},
 		Target: reports.Target{ControlPlane: c.Target, AgentServer: text(r.target.AgentAddress()),
 			Implementation: safe.Copy(c.Implementation, text), // its home page may be a URL with a password
-			Rejecting:      rejecting, Connection: c.Connection(), Supports: c.Supports, Users: r.userNames()},
+			Rejecting:      r.rejecting, Connection: c.Connection(), Supports: c.Supports, Users: r.userNames()},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Stopped: text(stopped), ReadOnly: c.ReadOnly,
 			Command:   r.target.Redact.Command("agentconform", r.Arguments...),
 			Arguments: safe.Copy(r.Arguments, text), Strict: slices.Contains(r.FailOn, "should"),
 			FailOn: strings.Join(r.FailOn, " or "), Whole: r.RequireWhole},
 		Capabilities: features.Capabilities(func(id string) bool { return r.Set == nil || r.Set.Requirements[id].Level != "" }),
-		Requirements: []reports.Requirement{},
-		Findings:     []reports.Finding{},
+		Requirements: r.counting.requirements,
 		Coverage:     r.target.Collector.Coverage(r.target.Sides()...),
 		Timeline:     safe.Copy(r.plane.Timeline(), text),
 		Ledger:       safe.Copy(r.target.Ledger.Entries(), text),
 	}
-	groups := byRequirement(r.selected)
-	for _, scenarios := range groups {
-		q := r.requirement(scenarios[0].Requirement, scenarios)
-		if r.Set != nil {
-			q.Level = reports.Level(r.Set.Requirements[q.ID].Level)
-		}
-		res.Requirements = append(res.Requirements, q)
+	if r.isRepeated() {
+		res.Run.Repeat, res.Run.Repeated = r.Repeat, r.repetition
 	}
-	r.explain(res, groups)
 	if r.Set != nil {
 		res.Suite.Set = r.Set.Version
 		res.NotScored = r.notScored()
@@ -68,25 +63,25 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	res.Counts.NotWaited = refused
 	res.Counts.WaitedMS = long.Milliseconds()
 	res.Counts.Explored = r.explored
-	order := r.target.Collector.Order()
-	if r.recording != nil {
-		order = r.recordedOrder()
-	}
-	res.Findings = r.findings(r.selected, order)
+	order := r.order()
+	res.Findings = r.compared(r.counting, order)
 	if res.NotScored != nil {
-		res.NotScored.Findings = r.findings(r.newer, order)
+		res.NotScored.Findings = r.compared(r.notCounting, order)
 	}
 	res.Notes = r.notes()
 	res.SetExchanges(order, r.target.Collector.Exchange)
 	reports.Tally(res)
+	if r.isRepeated() {
+		res.Counts.Exchanges = r.target.Collector.Count()
+	}
 	reports.SetScope(res, r.absent(res))
 	res.MissingKeys = r.missingKeys(res)
 	res.Unseen = r.unseen(res)
 	res.Verdict = reports.ConcludeRun(res)
 	reports.SetProblems(res)
-	res.Headline = r.headline(res, rejected)
-	if wrongWords != "" && res.Verdict != reports.NonConformant {
-		res.Verdict, res.Headline = reports.Incomplete, wrongWords
+	res.Headline = r.headline(res, r.rejected)
+	if r.wrongWords != "" && res.Verdict != reports.NonConformant {
+		res.Verdict, res.Headline = reports.Incomplete, r.wrongWords
 	}
 	r.reportSuiteErrors(res)
 	return res
@@ -116,23 +111,16 @@ func (r *run) reportSuiteErrors(res *reports.Result) {
 
 // notScored returns the results of the scenarios that the requirement set lacks, or nil if there are none.
 func (r *run) notScored() *reports.NotScored {
-	var all []reports.Requirement
-	for _, scenarios := range byRequirement(r.newer) {
-		all = append(all, r.requirement(scenarios[0].Requirement, scenarios))
-	}
-	if len(all) == 0 {
+	if len(r.notCounting.requirements) == 0 {
 		return nil
 	}
-	return &reports.NotScored{Requirements: all}
+	return &reports.NotScored{Requirements: r.notCounting.requirements}
 }
 
-// findings returns the findings of scenarios. Violations with the same ID are one finding with a count, such as those of several
-// rows of an outline. Of each requirement leaks come first, because reports show the first finding. order has the IDs of
-// the exchanges in the result.
-func (r *run) findings(scenarios []*features.Scenario, order []int) []reports.Finding {
-	list := []reports.Finding{}
+// addFindings adds the findings of scenarios. Violations with the same ID are one finding with a count, such as those of
+// several rows of an outline. Of each requirement leaks come first, because reports show the first finding.
+func (r *run) addFindings(to *results, scenarios []*features.Scenario) {
 	known := map[string]int{}
-	leaks := map[string]bool{} // by the ID of the finding
 	all := r.target.Collector.Observations()
 	for _, s := range scenarios {
 		v := r.verdicts[s.Key()]
@@ -143,24 +131,30 @@ func (r *run) findings(scenarios []*features.Scenario, order []int) []reports.Fi
 			f := r.finding(s, v, found)
 			r.seenAgain(&f, s, v)
 			if at, twice := known[f.ID]; twice {
-				same := &list[at]
+				same := &to.findings[at]
 				same.Count += f.Count
 				same.Judged = max(same.Judged, f.Judged)
 				same.Seen = max(same.Seen, f.Seen)
 				continue
 			}
-			known[f.ID] = len(list)
-			leaks[f.ID] = isLeakKind(s.Requirement, found.Kind)
+			known[f.ID] = len(to.findings)
+			to.leaks[f.ID] = isLeakKind(s.Requirement, found.Kind)
 			if first := r.repeated(s, found.Kind, found.Exchange); first > 0 && found.Compared == (outcome.Comparison{}) {
 				found.Compared = outcome.Comparison{Shown: found.Exchange, With: first}
 			}
 			f.Exchanges = r.chain(s, found, all)
-			f.Compared = r.comparison(found.Compared, order)
-			list = append(list, f)
+			to.compared[f.ID] = found.Compared
+			to.findings = append(to.findings, f)
 		}
 	}
-	leaksFirst(list, leaks)
-	return list
+}
+
+// compared returns the findings, each with what it compares. order has the IDs of the exchanges in the result.
+func (r *run) compared(of results, order []int) []reports.Finding {
+	for f := range reports.Each(of.findings) {
+		f.Compared = r.comparison(of.compared[f.ID], order)
+	}
+	return of.findings
 }
 
 // seenAgain counts a second judgement that reached the same step as the first, and whether it showed the finding, too.

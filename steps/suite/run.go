@@ -9,6 +9,7 @@
 //	explore.go    random sequences of operations
 //	clean.go      removes what was created
 //	result.go     the requirements, the findings (chain.go: the exchanges of each), and the headline
+//	repeat.go     judges the scenarios several times (results.go: the results of all repetitions)
 //	recorded.go   judges a recording in place of a test run
 //	mistakes.go   blocks scenarios whose cause is a mistake in the configuration
 //
@@ -75,6 +76,7 @@ type Options struct {
 	Explore     int                 // operations to explore, or [Automatic]
 	ExploreCase []explore.Operation // if set, the sequence that is explored instead of random ones
 
+	Repeat       int  // repetitions of the scenarios, from 1 to [MaxRepeat]; 0 means 1
 	Once         bool // do not judge failed scenarios again
 	Keep         bool // do not remove what the test run created
 	RequireWhole bool // a test run that does not judge every requirement is incomplete
@@ -103,17 +105,24 @@ type run struct {
 	patterns   common.Patterns
 	start      time.Time
 
-	binding  func(*features.Requirement) bool // whether it counts as MUST by Options.FailOn, or by a claim
-	selected []*features.Scenario             // that count, with the sequences of exploration that failed
-	newer    []*features.Scenario             // selected scenarios that Options.Set lacks
-	isAlone  bool                             // only an agent server is tested; see Options.Scenarios
-	explored int                              // operations
+	binding   func(*features.Requirement) bool // whether it counts as MUST by Options.FailOn, or by a claim
+	scenarios []*features.Scenario             // that count
+	selected  []*features.Scenario             // the same, with the sequences of exploration that failed
+	newer     []*features.Scenario             // selected scenarios that Options.Set lacks
+	isAlone   bool                             // only an agent server is tested; see Options.Scenarios
+	explored  int                              // operations
+	planned   int                              // deployments that the selected scenarios create at most
 
 	recording *recording.Recording // whose exchanges are judged in place of own ones, or nil
 	played    recording.Summary
 
 	unreachable string // why nothing can be judged: the target does not respond, or its address is wrong; or ""
 	cut         bool   // the context ended before all scenarios that send requests were judged
+
+	repetition            int      // the current one, counted from 1
+	counting, notCounting results  // of selected, and of newer
+	rejecting             []string // halves that refused all requests; see blockRejected
+	rejected, wrongWords  string   // the reasons of blockRejected and blockUnknownWords
 
 	mu       sync.Mutex
 	verdicts map[string]*verdict // by the key of the scenario
@@ -154,13 +163,13 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	everything := slices.Concat(r.selected, r.newer)
 	r.forecast.Spend(everything)
 	r.forecast.AssignMembers(everything)
-	created := r.forecast.Plan(everything).Deployments
+	r.planned = r.forecast.Plan(everything).Deployments
 	r.target.Progress(target.Event{Kind: target.Planned, Name: strings.Join(o.Config.Addresses(), ", agent server "),
-		Total: len(everything), Seed: r.Seed, Deployments: created, Explored: r.Exploration(created)})
+		Total: len(everything) * r.Repeat, Repetition: r.Repeat, Seed: r.Seed, Deployments: r.planned, Explored: r.Exploration(r.planned)})
 	if err := r.prepare(within); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	if err := r.judge(ctx, within); err != nil {
+	if err := r.judgeAll(ctx, within); err != nil {
 		return nil, err
 	}
 	stop()
@@ -229,6 +238,8 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	if o.Concurrency <= 0 {
 		o.Concurrency = DefaultConcurrency
 	}
+	o.Repeat = max(o.Repeat, 1)
+	o.Once = o.Once || o.isRepeated()
 	o.Seed = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1)
 	o.ID = cmp.Or(o.ID, uuid.NewString()[:8])
 	every := o.Config.Every()
@@ -250,6 +261,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	agents := agent.New(t, p, maker, o.Concurrency, scenarios)
 	r := &run{Options: o, target: t, maker: maker, plane: p, agents: agents, forecast: NewForecast(o.Config, o.Select),
 		start: start, verdicts: map[string]*verdict{}, isAlone: isAlone}
+	r.forecast.repeat = o.Repeat
 	for _, s := range selected {
 		if o.Set.Has(s.Requirement.ID, s.Digest()) {
 			r.selected = append(r.selected, s)
@@ -257,6 +269,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 			r.newer = append(r.newer, s)
 		}
 	}
+	r.scenarios = slices.Clone(r.selected)
 	claims := features.Claims(o.Config.Supports)
 	r.binding = func(q *features.Requirement) bool { return binding(q) || claims.Names(q) }
 	r.invariants = invariants.NewRecord(t, r.otherOutcomes)
@@ -315,7 +328,7 @@ func (r *run) stoppedBy(ctx context.Context) string {
 	if ctx.Err() == nil {
 		return ""
 	}
-	allJudged := true
+	allJudged := r.repetition >= r.Repeat
 	for _, v := range r.verdicts {
 		if v.IsBy(reports.ByRun) {
 			allJudged = false

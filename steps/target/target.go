@@ -205,6 +205,7 @@ const (
 	Polled                     // a revision's status was read
 	Throttled                  // the target asked the client to wait
 	Exploring                  // all scenarios have ended, and random sequences are sent
+	Repeating                  // repetition Repetition of Total begins, after the first
 	Named                      // the control plane has returned the address of the agent server
 )
 
@@ -226,5 +227,6 @@ type Event struct {
 	Elapsed     time.Duration // since a poll began, or the time that the target asks the client to wait
 	Left        time.Duration // until the deadline of a poll
 	Over        bool          // the poll has ended
+	Repetition  int           // number of repetitions if the test run is Planned
 	Refused     bool          // the client does not wait, because the time is too long
 }

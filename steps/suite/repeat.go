@@ -1,0 +1,85 @@
+package suite
+
+import (
+	"context"
+	"slices"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
+	"github.com/agentconform/agentconform/steps/invariants"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// MaxRepeat is the maximum number of repetitions.
+const MaxRepeat = 100
+
+// isRepeated reports whether the test run has several repetitions.
+func (o *Options) isRepeated() bool { return o.Repeat > 1 }
+
+// judgeAll judges the target once in each repetition. A repetition begins when the one before has ended, so that no
+// scenario fails because of the load of another repetition. If the target cannot be judged, no further repetition begins:
+// it would show nothing else.
+func (r *run) judgeAll(ctx, within context.Context) error {
+	for r.repetition = 1; ; r.repetition++ {
+		if err := r.judge(ctx, within); err != nil {
+			return err
+		}
+		refused := refusedAll(r.target, spec.ControlPlane) + refusedAll(r.target, spec.AgentServer) // more refusals could lock an account
+		isLast := r.repetition >= r.Repeat || ctx.Err() != nil
+		if isLast || r.unreachable != "" || refused > 0 || r.target.EndedEarly() != nil {
+			return nil
+		}
+		r.conclude()
+		r.prepareNext(ctx)
+	}
+}
+
+// conclude adds what the current repetition has shown to the results.
+func (r *run) conclude() {
+	r.rejecting, r.rejected = r.blockRejected()
+	r.wrongWords = r.blockUnknownWords()
+	r.blockAfterEnd()
+	groups := byRequirement(r.selected)
+	counting := r.resultsOf(r.selected)
+	for i := range counting.requirements {
+		if q := &counting.requirements[i]; r.Set != nil {
+			q.Level = reports.Level(r.Set.Requirements[q.ID].Level)
+		}
+	}
+	r.explain(&reports.Result{Requirements: counting.requirements}, groups)
+	r.counting.add(counting)
+	r.notCounting.add(r.resultsOf(r.newer))
+}
+
+// prepareNext removes what the repetition has created, except the deployments that all repetitions share, and keeps of its
+// record what reports show.
+func (r *run) prepareNext(ctx context.Context) {
+	r.maker.Wait()
+	stays := r.maker.Repeat()
+	r.removeAll(ctx, func(e reports.LedgerEntry) bool { return e.Reason == "" && !stays(e.CreatedBy) })
+	shown := map[int]bool{}
+	r.counting.addShown(shown)
+	r.notCounting.addShown(shown)
+	r.target.Collector.Repeat(stays, shown)
+	r.selected = slices.Clone(r.scenarios)
+	r.verdicts = map[string]*verdict{}
+	r.doubts = nil
+	r.invariants = invariants.NewRecord(r.target, r.otherOutcomes)
+	r.target.Progress(target.Event{Kind: target.Repeating, Repetition: r.repetition + 1, Total: r.Repeat})
+}
+
+// order returns the IDs of the exchanges in the result: those of the last repetition, and those that reports show of
+// earlier ones.
+func (r *run) order() []int {
+	if r.recording != nil {
+		return r.recordedOrder()
+	}
+	all := r.target.Collector.Order()
+	if r.repetition < 2 {
+		return all
+	}
+	shown := map[int]bool{}
+	r.counting.addShown(shown)
+	r.notCounting.addShown(shown)
+	return slices.DeleteFunc(all, func(id int) bool { return r.target.Collector.Observation(id).Past && !shown[id] })
+}

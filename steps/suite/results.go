@@ -1,0 +1,236 @@
+package suite
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// results are the requirements of scenarios with their findings, in one repetition or in several.
+type results struct {
+	requirements []reports.Requirement // in the order of the features
+	findings     []reports.Finding
+	compared     map[string]outcome.Comparison // what findings compare, by their ID
+	leaks        map[string]bool               // findings that are leaks, by their ID
+	// coveredBy has the requirements whose failure kept a requirement from being judged in a repetition, by its ID.
+	coveredBy map[string][]string
+}
+
+// resultsOf returns the results of scenarios in the current repetition.
+func (r *run) resultsOf(scenarios []*features.Scenario) results {
+	all := results{requirements: []reports.Requirement{}, findings: []reports.Finding{}, compared: map[string]outcome.Comparison{},
+		leaks: map[string]bool{}, coveredBy: map[string][]string{}}
+	for _, group := range byRequirement(scenarios) {
+		q := r.requirement(group[0].Requirement, group)
+		if r.isRepeated() {
+			countRepetition(&q, r.repetition)
+		}
+		all.requirements = append(all.requirements, q)
+		if q.Verdict == reports.Skipped && q.Skip != nil && q.Skip.Kind == reports.NotApplicable {
+			all.coveredBy[q.ID] = []string{q.Skip.Key}
+		}
+	}
+	r.addFindings(&all, scenarios)
+	leaksFirst(all.findings, all.leaks)
+	return all
+}
+
+// countRepetition counts the verdicts of a requirement and its scenarios, unless the end of the test run interrupted them.
+func countRepetition(q *reports.Requirement, repetition int) {
+	if !isInterrupted(q.Verdict, q.BlockedBy) {
+		q.Repetitions = reports.Repetitions{q.Verdict: 1}
+	}
+	for s := range reports.Each(q.Scenarios) {
+		if !isInterrupted(s.Verdict, s.BlockedBy) {
+			s.Repetitions = reports.Repetitions{s.Verdict: 1}
+		}
+		if s.Verdict == reports.Failed {
+			s.Failures = []reports.Failure{{Repetition: repetition, Reason: s.Reason}}
+		}
+	}
+}
+
+// isInterrupted reports whether something was not judged because the test run ended.
+func isInterrupted(v reports.Verdict, by []reports.Blocker) bool {
+	return v == reports.Inconclusive && slices.ContainsFunc(by, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
+}
+
+// add adds the results of the next repetition. Requirements and scenarios have their worst verdict, with the evidence of
+// the first repetition that had it if it is a problem, and of the last one otherwise. What the end of the test run
+// interrupted does not change the results of earlier repetitions.
+func (all *results) add(next results) {
+	if all.requirements == nil {
+		*all = next
+		for f := range reports.Each(all.findings) {
+			all.startCounting(f)
+		}
+		return
+	}
+	for _, q := range next.requirements {
+		at := slices.IndexFunc(all.requirements, func(known reports.Requirement) bool { return known.ID == q.ID })
+		if at < 0 {
+			all.requirements = append(all.requirements, q)
+		} else {
+			addRequirement(&all.requirements[at], q)
+		}
+	}
+	for _, f := range next.findings {
+		at := slices.IndexFunc(all.findings, func(known reports.Finding) bool { return known.ID == f.ID })
+		if at >= 0 {
+			all.findings[at].Seen++
+			continue
+		}
+		all.startCounting(&f)
+		all.findings = append(all.findings, f)
+	}
+	for id, compared := range next.compared {
+		if _, isKnown := all.compared[id]; !isKnown {
+			all.compared[id] = compared
+		}
+	}
+	maps.Copy(all.leaks, next.leaks)
+	for id, causes := range next.coveredBy {
+		all.coveredBy[id] = append(all.coveredBy[id], causes...)
+	}
+}
+
+// startCounting counts in how many repetitions a finding is seen, if its requirement is repeated.
+func (all *results) startCounting(f *reports.Finding) {
+	at := slices.IndexFunc(all.requirements, func(q reports.Requirement) bool { return q.ID == f.Requirement })
+	if at >= 0 && all.requirements[at].Repetitions != nil {
+		f.Seen = 1
+	}
+}
+
+// addRequirement adds the result of a requirement in the next repetition.
+func addRequirement(all *reports.Requirement, next reports.Requirement) {
+	for _, s := range next.Scenarios {
+		at := slices.IndexFunc(all.Scenarios, func(known reports.Scenario) bool { return known.Key() == s.Key() })
+		if at < 0 {
+			all.Scenarios = append(all.Scenarios, s)
+		} else {
+			addScenario(&all.Scenarios[at], s)
+		}
+	}
+	if isInterrupted(next.Verdict, next.BlockedBy) {
+		return
+	}
+	if all.Verdict == reports.Failed && next.Verdict == reports.Failed {
+		all.ExplainedBy = explainedInBoth(all.ExplainedBy, next.ExplainedBy)
+	}
+	repetitions := sum(all.Repetitions, next.Repetitions)
+	if takesNext(all.Verdict, next.Verdict) {
+		next.Scenarios = all.Scenarios
+		*all = next
+	}
+	all.Repetitions = repetitions
+}
+
+// addScenario adds the result of a scenario in the next repetition.
+func addScenario(all *reports.Scenario, next reports.Scenario) {
+	if isInterrupted(next.Verdict, next.BlockedBy) {
+		return
+	}
+	repetitions := sum(all.Repetitions, next.Repetitions)
+	failures := slices.Concat(all.Failures, next.Failures)
+	if takesNext(all.Verdict, next.Verdict) {
+		*all = next
+	}
+	all.Repetitions, all.Failures = repetitions, failures
+}
+
+// takesNext reports whether the next verdict takes the place of one: it is worse, or both are no problem.
+func takesNext(verdict, next reports.Verdict) bool {
+	if verdict == next {
+		return !verdict.Problem()
+	}
+	return reports.Worse(verdict, next) == next
+}
+
+func sum(a, b reports.Repetitions) reports.Repetitions {
+	all := maps.Clone(a)
+	if all == nil {
+		all = reports.Repetitions{}
+	}
+	for v, count := range b {
+		all[v] += count
+	}
+	return all
+}
+
+// explainedInBoth returns the failures that explain two failures of a requirement, or nil if one of them has no
+// explanation, because then the requirement is a cause of its own.
+func explainedInBoth(some, others []string) []string {
+	if len(some) == 0 || len(others) == 0 {
+		return nil
+	}
+	all := slices.Clone(some)
+	for _, id := range others {
+		if !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all
+}
+
+// finish completes the results of several repetitions.
+func (all *results) finish() {
+	place := map[string]int{}
+	for i, q := range all.requirements {
+		place[q.ID] = i
+	}
+	slices.SortStableFunc(all.findings, func(a, b reports.Finding) int { return cmp.Compare(place[a.Requirement], place[b.Requirement]) })
+	leaksFirst(all.findings, all.leaks)
+	for f := range reports.Each(all.findings) {
+		f.Judged = all.requirements[place[f.Requirement]].Repetitions.Judged()
+		if f.Judged < 2 {
+			f.Judged, f.Seen = 0, 0
+		}
+	}
+	for q := range reports.Each(all.requirements) {
+		if q.Verdict == reports.Failed && len(q.ExplainedBy) == 0 && q.Subject != "isolation" {
+			q.ExplainedBy = all.covering(q)
+		}
+	}
+}
+
+// covering returns the failures that kept a requirement from being judged in other repetitions, because they show the
+// same mistake. It returns none that the failure of the requirement explains.
+func (all *results) covering(q *reports.Requirement) (causes []string) {
+	res := &reports.Result{Requirements: all.requirements}
+	for _, id := range all.coveredBy[q.ID] {
+		cause := res.Requirement(id)
+		if cause != nil && cause.Verdict == reports.Failed && !slices.Contains(causes, id) &&
+			!slices.Contains(reports.Causes(res, cause), q) {
+			causes = append(causes, id)
+		}
+	}
+	return causes
+}
+
+// addShown adds the IDs of the exchanges that reports show of a repetition that is not the last one: those of findings, and
+// those of scenarios that have not passed.
+func (all *results) addShown(shown map[int]bool) {
+	for _, f := range all.findings {
+		shown[f.Exchange] = true
+		for _, link := range f.Exchanges {
+			shown[link.Exchange] = true
+		}
+	}
+	for _, c := range all.compared {
+		shown[c.Shown], shown[c.With] = true, true
+	}
+	for _, q := range all.requirements {
+		for _, s := range q.Scenarios {
+			for _, id := range s.Exchanges {
+				if s.Verdict.Problem() {
+					shown[id] = true
+				}
+			}
+		}
+	}
+}
