@@ -47,6 +47,9 @@ func (f *runFlags) preview(w io.Writer) error {
 	line("plan", "%s of %s at %s; nothing was sent", reports.Count(p.Scenarios, "scenario"), all,
 		strings.Join(o.Config.Addresses(), ", agent server "))
 	line("judges", "%d of %s", p.Judged, all)
+	if o.Repeat > 1 {
+		line("repeats", "%d times; the numbers below are those of all repetitions", o.Repeat)
+	}
 	if p.Deployments+p.Revisions == 0 {
 		line("creates", "no deployment")
 	} else {

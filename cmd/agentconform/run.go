@@ -80,6 +80,7 @@ not tell, or stopped). With --baseline: 0 no new failure, 1 a new failure, or an
   agentconform run --tags '@must and not @slow'
   agentconform run --config vendor.yaml --fail-on @security
   agentconform run --config production.yaml --read-only
+  agentconform run --config vendor.yaml --repeat 10 --write-baseline known.yaml
   agentconform run --config vendor.yaml --skip CP-LIST-13,'AS-ROLLBACK-*' --plan
   agentconform run --format jsonl | jq -r 'select(.event == "problem") | .title'
   agentconform run --agent-target http://127.0.0.1:8123 -- ./server --port 8123`,
@@ -106,6 +107,8 @@ not tell, or stopped). With --baseline: 0 no new failure, 1 a new failure, or an
 		"a partial test run is incomplete (exit code 3), even if a half has no address or is not in supports")
 	flags.BoolVar(&f.failFast, "fail-fast", false,
 		"end the test run at the first failure that counts; what was created is removed, and reports are written")
+	flags.IntVar(&f.options.Repeat, "repeat", 1, fmt.Sprintf("judge the scenarios `N` times, at most %d, one repetition after "+
+		"another, and report how often each requirement passed; its verdict is the worst", suite.MaxRepeat))
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not count as failures")
 	flags.StringVar(&f.writeBaseline, "write-baseline", "",
 		"write the failures of this test run as a baseline to the `file`; keep entries of an existing file that still apply")
@@ -183,6 +186,8 @@ func (f *runFlags) check() error {
 	switch {
 	case o.Concurrency < 1 || o.Concurrency > 256:
 		return fmt.Errorf("--concurrency %d: give a number from 1 to 256", o.Concurrency)
+	case o.Repeat < 1 || o.Repeat > suite.MaxRepeat:
+		return fmt.Errorf("--repeat %d: give a number from 1 to %d", o.Repeat, suite.MaxRepeat)
 	case f.timeout < 0:
 		return fmt.Errorf("--timeout %s: give a duration above zero, such as 10m", f.timeout)
 	case f.wait < 0:

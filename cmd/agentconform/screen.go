@@ -143,8 +143,13 @@ func (s *screen) show(e target.Event) {
 		s.showPoll(e)
 	case target.Exploring:
 		s.exploring = true
+	case target.Repeating:
+		s.exploring = false
+		s.print("repetition %d of %d", e.Repetition, e.Total)
 	case target.Named:
-		s.print("agent server: %s", e.Name)
+		if s.isNew("agent server " + e.Name) {
+			s.print("agent server: %s", e.Name)
+		}
 	case target.Throttled:
 		s.showThrottling(e)
 	}
@@ -165,7 +170,11 @@ func (s *screen) showPlan(e target.Event) {
 		e.Name = "the bundled reference at " + e.Name
 	}
 	s.print("Testing %s", e.Name)
-	s.print("  %s, seed %d", reports.Count(e.Total, "scenario"), e.Seed)
+	times := ""
+	if e.Repetition > 1 {
+		times = fmt.Sprintf(" %d times", e.Repetition)
+	}
+	s.print("  %s%s, seed %d", reports.Count(e.Total/max(e.Repetition, 1), "scenario"), times, e.Seed)
 	s.print("  %s", creates)
 }
 
