@@ -3,6 +3,7 @@ package junit
 
 import (
 	"cmp"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"slices"
@@ -25,29 +26,60 @@ import (
 //   - a SHOULD or MAY that did not pass is skipped, with a message that starts with "warning:" (with --strict or --fail-on
 //     it may count as a MUST);
 //   - a known failure is skipped, with a message that starts with "known failure:";
+//   - with --repeat, the further failures of a scenario that fails the test run are rerunFailure elements, as Maven Surefire
+//     writes them. A scenario that also passed has flakyFailure elements and counts as passed if its failures do not fail
+//     the test run: readers take a testcase with flakyFailure for a pass, which must not hide a failed MUST;
 //   - an entry of the baseline that is stale, expired or unmatched is a failure of the suite "baseline";
 //   - if the exit code has another reason, for example that no requirement was tested, there is a testcase "verdict" with an
 //     error.
 func Write(w io.Writer, r *reports.Result) error {
 	var b strings.Builder
 	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
-	if err := documentOf(r).WriteXML(&b); err != nil {
+	enc := xml.NewEncoder(&b)
+	enc.Indent("", "\t")
+	if err := enc.Encode(documentOf(r)); err != nil {
 		return err
 	}
+	b.WriteString("\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func documentOf(r *reports.Result) *junit.Testsuites {
+// document is a document of the library whose testcases have the elements of Maven Surefire.
+type document struct {
+	junit.Testsuites
+	XMLName xml.Name    `xml:"testsuites"`
+	Suites  []testsuite `xml:"testsuite,omitempty"`
+}
+
+type testsuite struct {
+	junit.Testsuite
+	Testcases []testcase `xml:"testcase,omitempty"`
+}
+
+type testcase struct {
+	junit.Testcase
+	Reruns []rerun `xml:"rerunFailure,omitempty"`
+	Flaky  []rerun `xml:"flakyFailure,omitempty"`
+}
+
+// rerun is a failure in one repetition.
+type rerun struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr"`
+	Stack   string `xml:"stackTrace"`
+}
+
+func documentOf(r *reports.Result) *document {
 	o := overview.Of(r)
-	var suites []*junit.Testsuite
+	var suites []*testsuite
 	used := map[string]int{}       // by class and name of testcases
 	duration := map[string]int64{} // by suite, in milliseconds
-	add := func(name, file string, t junit.Testcase, ms int64) {
+	add := func(name, file string, t testcase, ms int64) {
 		name = safe.Visible(name)
-		at := slices.IndexFunc(suites, func(known *junit.Testsuite) bool { return known.Name == name })
+		at := slices.IndexFunc(suites, func(known *testsuite) bool { return known.Name == name })
 		if at < 0 {
-			at, suites = len(suites), append(suites, suiteOf(o, name, file))
+			at, suites = len(suites), append(suites, &testsuite{Testsuite: *suiteOf(o, name, file)})
 		}
 		// CI systems identify a testcase in several builds by its class and name, so these must be unique.
 		key := t.Classname + "\x00" + t.Name
@@ -57,7 +89,8 @@ func documentOf(r *reports.Result) *junit.Testsuites {
 		}
 		duration[name] += ms
 		t.Time, suites[at].Time = seconds(ms), seconds(duration[name])
-		suites[at].AddTestcase(t)
+		suites[at].AddTestcase(t.Testcase) // counts it
+		suites[at].Testcases = append(suites[at].Testcases, t)
 	}
 	for q := range reports.Each(r.Requirements) {
 		for s := range reports.Each(q.Scenarios) {
@@ -66,19 +99,20 @@ func documentOf(r *reports.Result) *junit.Testsuites {
 	}
 	if b := r.Baseline; b != nil {
 		for _, s := range slices.Concat(b.Stale, b.Expired, b.Unmatched) {
-			add("baseline", b.File, junit.Testcase{Name: "entry", Classname: "agentconform.baseline",
-				Failure: outcome(s, "baseline", "")}, 0)
+			add("baseline", b.File, testcase{Testcase: junit.Testcase{Name: "entry", Classname: "agentconform.baseline",
+				Failure: outcome(s, "baseline", "")}}, 0)
 		}
 	}
-	hasFailure := func(s *junit.Testsuite) bool { return s.Failures+s.Errors > 0 }
+	hasFailure := func(s *testsuite) bool { return s.Failures+s.Errors > 0 }
 	if !slices.ContainsFunc(suites, hasFailure) && o.Display().Exit != 0 {
-		add("run", "", junit.Testcase{Name: "verdict", Classname: "agentconform.run",
-			Error: outcome(o.FirstLine(), string(r.Verdict), "")}, 0)
+		add("run", "", testcase{Testcase: junit.Testcase{Name: "verdict", Classname: "agentconform.run",
+			Error: outcome(o.FirstLine(), string(r.Verdict), "")}}, 0)
 	}
-	doc := &junit.Testsuites{Name: "agentconform", Time: seconds(r.Run.DurationMS)}
+	doc := &document{Testsuites: junit.Testsuites{Name: "agentconform", Time: seconds(r.Run.DurationMS)}}
 	for i, s := range suites {
 		s.ID = i
-		doc.AddSuite(*s)
+		doc.AddSuite(s.Testsuite) // counts it
+		doc.Suites = append(doc.Suites, *s)
 	}
 	return doc
 }
@@ -92,9 +126,20 @@ func suiteOf(o overview.Overview, name, file string) *junit.Testsuite {
 	return s
 }
 
-func testcaseOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) junit.Testcase {
-	t := junit.Testcase{Name: safe.Visible(s.Name), Classname: safe.Visible(q.Profile + "." + q.ID)}
+func testcaseOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario) testcase {
+	t := testcase{Testcase: junit.Testcase{Name: safe.Visible(s.Name), Classname: safe.Visible(q.Profile + "." + q.ID)}}
 	class, message := o.OutcomeOf(q, s)
+	if rate := s.Repetitions.String(); rate != "" {
+		message = rate + ": " + message
+	}
+	isAllowed := class == overview.Known || class == overview.Warning
+	switch {
+	case isAllowed && s.Repetitions[reports.Passed] > 0 && len(s.Failures) > 0:
+		t.Flaky = reruns(s.Failures, q)
+		return t
+	case class == overview.Failed && len(s.Failures) > 1:
+		t.Reruns = reruns(s.Failures[1:], q)
+	}
 	switch class {
 	case overview.Passed:
 	case overview.NotTested, overview.Known:
@@ -107,6 +152,15 @@ func testcaseOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario
 		t.Error = outcome(message, string(s.Verdict), console.Story(o, q, s, console.Options{}))
 	}
 	return t
+}
+
+// reruns returns the failures of a scenario of q in several repetitions.
+func reruns(failures []reports.Failure, q *reports.Requirement) (all []rerun) {
+	for _, f := range failures {
+		text := safe.Visible(safe.Line(safe.Cut(fmt.Sprintf("repetition %d: %s", f.Repetition, f.Reason), 1000)))
+		all = append(all, rerun{text, string(q.Level), text})
+	}
+	return all
 }
 
 func outcome(message, kind, data string) *junit.Result {
