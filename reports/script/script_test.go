@@ -233,7 +233,7 @@ func TestVerdict(t *testing.T) {
 			says:   "\nThis is one of 3 responses that showed the finding. To judge all: agentconform replay "},
 		"a flaky finding": {check: refused, create: thread, state: "404 {}", code: 3,
 			change: func(f *reports.Finding) { f.Judged, f.Seen = 2, 1 },
-			last:   "could not tell: as expected this time, but the test run saw the failure in only one of two attempts"},
+			last:   "could not tell: as expected this time, but the test run saw the failure only in 1 of 2 attempts"},
 		"the set-up fails": {check: refused, create: "422 " + thread, state: "404 {}", code: 3,
 			last: "could not tell: the script does not go like the test run, first in step 1"},
 		"the set-up has no id": {check: refused, create: "{}", state: "404 {}", code: 3,

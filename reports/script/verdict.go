@@ -80,7 +80,7 @@ func (s *script) doubt(f *reports.Finding) string {
 	overlaps := func(x *step) bool { return x.background && x.Method != "GET" }
 	switch {
 	case f.Seen < f.Judged:
-		return "the test run saw the failure in only one of two attempts"
+		return "the test run saw the failure only " + f.Attempts()
 	case slices.ContainsFunc(s.steps, overlaps):
 		return "requests overlap, so the failure may depend on their timing"
 	}
