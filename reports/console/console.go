@@ -65,6 +65,7 @@ func (p *printer) details() {
 		p.reasons("Could not tell", p.CouldNotTell())
 	}
 	p.reasons("Not tested", p.NotTested())
+	p.rates()
 	if b := p.Result.Baseline; b != nil {
 		for _, s := range b.Problems() {
 			p.prose("Baseline: ", "  ", s)
@@ -127,6 +128,7 @@ func (p *printer) problem(problem overview.Problem) {
 	if len(problem.Breaks) > 0 {
 		p.field("Breaks", overview.Some(problem.Breaks, 10)+" too")
 	}
+	p.field("Rate", problem.Owner.Repetitions.String())
 	if problem.Known {
 		p.field("Baseline", problem.Entry().String())
 	}
@@ -149,10 +151,22 @@ func (p *printer) evidence(problem overview.Problem) {
 	}
 	p.colored("expected", problem.Expected, green)
 	got := problem.Got
-	if f.Judged == 2 && f.Seen == 1 {
-		got += " (in one of two attempts)"
+	if f.Seen < f.Judged {
+		got += " (" + f.Attempts() + ")"
 	}
 	p.colored("got", got, red)
+}
+
+// rates writes how often requirements passed whose repetitions had different results.
+func (p *printer) rates() {
+	all := p.Rates()
+	for i, rate := range all {
+		if i == maxReasons {
+			p.line("Differs: … %s%s", reports.Count(len(all)-i, "more requirement"), p.more())
+			return
+		}
+		p.prose(p.paint(magenta, "Differs")+": ", "  ", rate)
+	}
 }
 
 // reasons writes the reasons why requirements were not tested, or could not be told.
@@ -229,6 +243,7 @@ func (p *printer) finding(q *reports.Requirement, f *reports.Finding) {
 		p.field("Scenario", s.Key()+"  "+s.Name)
 	}
 	p.field("Step", f.Step)
+	p.field("Rate", q.Repetitions.String())
 	p.field("Seen", f.Attempts())
 	p.verbatim("Request", f.Curl)
 	p.field("", p.Result.CurlNote(f))
@@ -248,6 +263,7 @@ func (p *printer) closing() {
 	}
 	row("Result", p.Counts().String())
 	row("Test run", p.Stats())
+	row("Repeated", p.Repetitions())
 	row("Claims", strings.Join(r.Target.Supports, ", "))
 	row("Suite", r.Suite.String())
 	if p.opts.Out != "" { // copied by users, so it is not wrapped, and neither is the next command

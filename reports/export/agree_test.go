@@ -64,6 +64,18 @@ func kindsOfResults() map[string]kindOfResult {
 		r.Requirements[0].Profile = "agent-server"
 	}
 	failOn := func(r *reports.Result) { r.Run.FailOn = "@security" }
+	repeated := func(r *reports.Result) {
+		r.Run.Repeat, r.Run.Repeated = 10, 10
+		for q := range reports.Each(r.Requirements) {
+			q.Repetitions = reports.Repetitions{reports.Passed: 9, q.Verdict: 1}
+			for s := range reports.Each(q.Scenarios) {
+				s.Repetitions = q.Repetitions
+				if s.Verdict == reports.Failed {
+					s.Failures = []reports.Failure{{Repetition: 4, Reason: q.Reason}}
+				}
+			}
+		}
+	}
 	known := &baseline.Baseline{File: "known.yaml",
 		Known: []baseline.Entry{{Requirement: "A-2", Reason: "old", Owner: "o"}}}
 	both := &baseline.Baseline{File: "known.yaml",
@@ -100,10 +112,12 @@ func kindsOfResults() map[string]kindOfResult {
 			nil, "1 passed", 0},
 		"agent only, claimed": {"A-1, A-2 not-claimed:control-plane, E-1 not-claimed:end-to-end", agent, nil,
 			"1 passed, 2 not tested", 0},
-		"baseline":          {"A-1, A-2 failed", nil, known, "1 passed, 1 failed", 0},
-		"stale baseline":    {"A-1, A-2", nil, known, "2 passed", 1},
-		"known and blocked": {"A-1, A-2 failed, A-3 blocked", nil, known, "1 passed, 1 failed, 1 could not tell", 3},
-		"known only":        {"A-2 failed, A-3 not-selected:--only", nil, known, "1 failed, 1 not tested", 3},
+		"repeated":           {"A-1, A-2 failed, A-3 SHOULD failed", repeated, nil, "1 passed, 2 failed", 1},
+		"repeated and known": {"A-1, A-2 failed", repeated, known, "1 passed, 1 failed", 0},
+		"baseline":           {"A-1, A-2 failed", nil, known, "1 passed, 1 failed", 0},
+		"stale baseline":     {"A-1, A-2", nil, known, "2 passed", 1},
+		"known and blocked":  {"A-1, A-2 failed, A-3 blocked", nil, known, "1 passed, 1 failed, 1 could not tell", 3},
+		"known only":         {"A-2 failed, A-3 not-selected:--only", nil, known, "1 failed, 1 not tested", 3},
 		"known and stopped": {"A-1, A-2 failed", func(r *reports.Result) { r.Run.Stopped = "Ctrl-C" }, known,
 			"1 passed, 1 failed", 3},
 		"known, and stale": {"A-1 failed, A-2, A-3 failed", nil, both, "1 passed, 2 failed", 1},

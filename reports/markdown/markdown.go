@@ -33,6 +33,7 @@ func Write(w io.Writer, r *reports.Result) error {
 		}
 		m.printf("\n")
 	}
+	m.rates()
 	m.reasons("Could not tell", m.CouldNotTell())
 	m.reasons("Not tested", m.NotTested())
 	m.printf("| | |\n|---|---|\n")
@@ -136,6 +137,23 @@ func (m *markdown) reproducer(p overview.Problem, f *reports.Finding) {
 		}
 	}
 	m.printf("%s\n", safe.MarkdownBlock("sh", strings.Join(lines, "\n")))
+}
+
+// rates lists how often requirements passed whose repetitions had different results.
+func (m *markdown) rates() {
+	all := m.Rates()
+	if len(all) == 0 {
+		return
+	}
+	m.printf("### Different results in the repetitions\n\n")
+	for i, rate := range all {
+		if i == maxReasons || m.full() {
+			m.printf("- … and more\n")
+			break
+		}
+		m.printf("- %s\n", safe.Prose(rate, 300))
+	}
+	m.printf("\n")
 }
 
 // reasons lists the reasons why requirements were not tested, or could not be told.

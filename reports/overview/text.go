@@ -72,6 +72,7 @@ func (o Overview) Closing(out string) [][2]string {
 		{"Claims", strings.Join(r.Target.Supports, ", ")},
 		{"Scenarios", o.Scenarios().String()},
 		{"Test run", o.Stats()},
+		{"Repetitions", o.Repetitions()},
 		{"Suite", o.Result.Suite.String()},
 		{"Cleanup", cleanup.Summary},
 		{"Not cleaned up", cleanup.NotRemoved},

@@ -1,0 +1,53 @@
+package overview
+
+import (
+	"fmt"
+
+	"github.com/agentconform/agentconform/reports"
+)
+
+// Differing returns the requirements whose repetitions had different verdicts, in the order of the result.
+func (o Overview) Differing() (all []*reports.Requirement) {
+	for q := range reports.Each(o.Result.Requirements) {
+		if q.Repetitions.Differ() {
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// Rates returns the rate of each requirement whose repetitions had different verdicts: "CP-LIST-3 passed 7 of 10".
+func (o Overview) Rates() (all []string) {
+	for _, q := range o.Differing() {
+		all = append(all, q.ID+" "+q.Repetitions.String())
+	}
+	return all
+}
+
+// Repetitions describes the repetitions of a test run: "10; 139 requirements had the same result in each, 1 differs". It
+// returns "" if there was one.
+func (o Overview) Repetitions() string {
+	run := o.Result.Run
+	if run.Repeat < 2 {
+		return ""
+	}
+	repeated := 0
+	for _, q := range o.Result.Requirements {
+		if q.Verdict != reports.Skipped && q.Repetitions.Count() > 0 {
+			repeated++
+		}
+	}
+	number := fmt.Sprint(run.Repeat)
+	if run.Repeated < run.Repeat {
+		number = fmt.Sprintf("%d of %d", run.Repeated, run.Repeat)
+	}
+	differing := len(o.Differing())
+	text := fmt.Sprintf("%s; %s had the same result in each", number, reports.Count(repeated-differing, "requirement"))
+	switch differing {
+	case 0:
+		return text
+	case 1:
+		return text + ", 1 differs"
+	}
+	return fmt.Sprintf("%s, %d differ", text, differing)
+}
