@@ -22,16 +22,15 @@ func (r Repetitions) Count() (n int) {
 // Judged returns the number of repetitions in which it passed or failed.
 func (r Repetitions) Judged() int { return r[Passed] + r[Failed] }
 
-// Differ reports whether repetitions had different verdicts. Those in which it was skipped do not count: another failure
-// covered it.
+// Differ reports whether repetitions had different verdicts. Passed and skipped do not differ: the failure of another
+// requirement may cover one that passes otherwise.
 func (r Repetitions) Differ() bool {
-	different := 0
 	for v, count := range r {
-		if v != Skipped && count > 0 {
-			different++
+		if v.Problem() && count > 0 {
+			return count < r.Count()
 		}
 	}
-	return different > 1
+	return false
 }
 
 // String returns the rate: "passed 9 of 10", or "" without repetitions.

@@ -68,11 +68,13 @@ func applyEntry(r *reports.Result, e Entry, findings []*reports.Finding, flaky b
 		if isPlaceholder(e.Owner) {
 			known.Owner = "no owner yet"
 		}
-		if e.Finding == "" {
+		isWhole := len(e.Kinds) == 0 || !slices.ContainsFunc(findings, e.covers)
+		if e.Finding == "" && isWhole {
 			r.Requirement(e.Requirement).Known = known
+			return
 		}
 		for _, f := range findings {
-			if f.ID == e.Finding {
+			if e.covers(f) {
 				f.Known = known
 			}
 		}
@@ -128,6 +130,11 @@ const (
 	otherFinding state = "other finding" // the requirement fails, but with other findings
 )
 
+// covers reports whether the entry covers a finding of its requirement.
+func (e Entry) covers(f *reports.Finding) bool {
+	return (e.Finding == "" || e.Finding == f.ID) && (len(e.Kinds) == 0 || slices.Contains(e.Kinds, f.Kind))
+}
+
 // state returns the relation of the entry to the result. findings are those of its requirement.
 func (e Entry) state(r *reports.Result, findings []*reports.Finding) state {
 	q := r.Requirement(e.Requirement)
@@ -140,7 +147,9 @@ func (e Entry) state(r *reports.Result, findings []*reports.Finding) state {
 		return stale
 	case !q.Verdict.Problem():
 		return idle
-	case e.Finding == "" || slices.ContainsFunc(findings, func(f *reports.Finding) bool { return f.ID == e.Finding }):
+	case e.Finding == "" && len(e.Kinds) == 0 || slices.ContainsFunc(findings, e.covers):
+		return covering
+	case e.Finding == "" && slices.Contains(e.Kinds, string(q.Verdict)):
 		return covering
 	case q.Verdict == reports.Failed:
 		return otherFinding

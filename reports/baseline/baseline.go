@@ -12,12 +12,16 @@
 //	    expires: 2026-12-31      # the last day on which the entry counts
 //	flaky:
 //	  - requirement: AS-ROLLBACK-5
+//	    rate: passed 7 of 10     # optional, for people
+//	    kinds: [not-removed]     # optional; without it, the entry covers every failure
 //	    reason: the race is not always won on the slow machines
 //	    owner: runtime-team
 //	    expires: 2026-09-30
 //
 // A known entry makes the test run fail if it passes (stale), matches nothing or has expired. A flaky entry covers a
-// requirement that passes in one test run and fails in the next, so it is never stale. Nothing happens to the entry of
+// requirement that passes in one test run and fails in the next, so it is never stale. With kinds, it covers only violations
+// of these kinds, and the verdicts blocked and inconclusive if they are among them. After --repeat, [Write] makes a flaky
+// entry of each requirement whose repetitions had different results. Nothing happens to the entry of
 // a requirement that was skipped or that a filter excluded, or to that of a finding whose requirement was not judged.
 //
 // The package does not change verdicts: a known failure is still a failure.
@@ -58,11 +62,14 @@ type Baseline struct {
 type Entry struct {
 	Requirement string `yaml:"requirement"`
 	Finding     string `yaml:"finding,omitempty"` // ID of a finding; empty: the whole requirement
-	Reason      string `yaml:"reason"`
-	Owner       string `yaml:"owner"`
-	Expires     Day    `yaml:"expires,omitempty"` // the last day on which the entry counts, in UTC; empty: never
-	Line        int    `yaml:"-"`                 // in the file
-	comment     string // printed above the entry
+	Rate        string `yaml:"rate,omitempty"`    // how often the requirement passed, for people
+	// Kinds are the kinds of the violations that the entry covers, and blocked or inconclusive for these verdicts. Empty: all.
+	Kinds   []string `yaml:"kinds,omitempty,flow"`
+	Reason  string   `yaml:"reason"`
+	Owner   string   `yaml:"owner"`
+	Expires Day      `yaml:"expires,omitempty"` // the last day on which the entry counts, in UTC; empty: never
+	Line    int      `yaml:"-"`                 // in the file
+	comment string   // printed above the entry
 }
 
 // Day is a date, "2026-12-31".
@@ -142,8 +149,8 @@ var typeName = regexp.MustCompile(` (in type|into) \S+$`)
 func Parse(path string, doc []byte) (*Baseline, error) {
 	b := &Baseline{File: path}
 	if err := yaml.Load(doc, b, yaml.WithKnownFields(), yaml.WithUniqueKeys()); err != nil {
-		const keys = "; a baseline has the keys version, known and flaky, an entry requirement, finding, reason, owner " +
-			"and expires"
+		const keys = "; a baseline has the keys version, known and flaky, an entry requirement, finding, rate, kinds, " +
+			"reason, owner and expires"
 		message, place := err.Error(), path
 		if at, ok := errors.AsType[*yaml.LoadError](err); ok {
 			message = typeName.ReplaceAllString(at.Message, keys)

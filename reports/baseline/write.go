@@ -63,28 +63,45 @@ const lifetime = 90 * 24 * time.Hour
 
 // updated returns the entries of old that still apply, and one for each failure that none of them covers.
 func updated(path string, r *reports.Result, old *Baseline) *Baseline {
-	b := &Baseline{File: path, Version: version, Flaky: old.Flaky}
+	b := &Baseline{File: path, Version: version, Flaky: slices.Clone(old.Flaky)}
 	findings := overview.Of(r).Findings
 	for _, e := range old.Known {
+		if q := r.Requirement(e.Requirement); q != nil && q.Repetitions.Differ() {
+			continue // it would be stale as soon as the requirement passes
+		}
 		if at := e.state(r, findings[e.Requirement]); at == idle || at == covering {
 			b.Known = append(b.Known, e)
 		}
 	}
 	expires := Day(r.Run.StartedAt.UTC().Add(lifetime).Format(time.DateOnly))
 	for q := range reports.Each(r.Requirements) {
-		coveredByCause := inheritsCause(q) && !b.Names(q.ID)
-		if !q.Verdict.Problem() || !q.Decides() || coveredByCause {
+		if !q.Verdict.Problem() || !q.Decides() {
 			continue
 		}
 		found := findings[q.ID]
+		if q.Repetitions.Differ() {
+			b.addFlaky(q, found, old.entryOf(q.ID, expires))
+			continue
+		}
+		coveredByCause := inheritsCause(q) && !b.Names(q.ID)
+		if coveredByCause {
+			continue
+		}
 		if q.Verdict != reports.Failed || len(found) == 0 {
 			found = []*reports.Finding{{}} // an entry for the whole requirement
 		}
 		for _, f := range found {
-			covers := func(e Entry) bool { return e.Requirement == q.ID && (e.Finding == "" || e.Finding == f.ID) }
-			if !slices.ContainsFunc(b.entries(), covers) {
-				b.Known = append(b.Known, Entry{Requirement: q.ID, Finding: f.ID, Expires: expires,
-					Reason: toDo + ": why does it fail, and what will be done about it?", Owner: toDo + ": who is responsible?"})
+			covers := func(e Entry) bool { return e.Requirement == q.ID && e.covers(f) }
+			isFlaky := r.Run.Repeat > 1 && f.Seen < f.Judged // the requirement failed each time, and not always in this way
+			e := newEntry(q.ID, expires)
+			e.Finding = f.ID
+			switch {
+			case slices.ContainsFunc(b.entries(), covers):
+			case isFlaky:
+				e.Rate = "seen " + f.Attempts()
+				b.Flaky = append(b.Flaky, e)
+			default:
+				b.Known = append(b.Known, e)
 			}
 		}
 	}
@@ -96,6 +113,53 @@ func updated(path string, r *reports.Result, old *Baseline) *Baseline {
 		}
 	}
 	return b
+}
+
+// newEntry returns an entry with placeholders.
+func newEntry(requirement string, expires Day) Entry {
+	return Entry{Requirement: requirement, Expires: expires,
+		Reason: toDo + ": why does it fail, and what will be done about it?", Owner: toDo + ": who is responsible?"}
+}
+
+// entryOf returns an entry for a whole requirement with the reason, owner and day of its known entry, if it has one.
+func (b *Baseline) entryOf(requirement string, expires Day) Entry {
+	entry := newEntry(requirement, expires)
+	at := slices.IndexFunc(b.Known, func(e Entry) bool { return e.Requirement == requirement })
+	if at >= 0 {
+		entry.Reason, entry.Owner, entry.Expires = b.Known[at].Reason, b.Known[at].Owner, b.Known[at].Expires
+	}
+	return entry
+}
+
+// addFlaky adds a flaky entry for a requirement whose repetitions had different results, with the kinds of its findings. If
+// there is an entry for the whole requirement, it adds the kinds to that one.
+func (b *Baseline) addFlaky(q *reports.Requirement, findings []*reports.Finding, entry Entry) {
+	at := slices.IndexFunc(b.Flaky, func(e Entry) bool { return e.Requirement == q.ID && e.Finding == "" })
+	if at < 0 {
+		at = len(b.Flaky)
+		b.Flaky = append(b.Flaky, entry)
+	} else if len(b.Flaky[at].Kinds) == 0 {
+		return // it covers every failure
+	}
+	e := &b.Flaky[at]
+	e.Rate = q.Repetitions.String()
+	e.Kinds = slices.Clone(e.Kinds)
+	add := func(kind string) {
+		if !slices.Contains(e.Kinds, kind) {
+			e.Kinds = append(e.Kinds, kind)
+		}
+	}
+	for _, f := range findings {
+		add(f.Kind)
+	}
+	for _, v := range []reports.Verdict{reports.Blocked, reports.Inconclusive} {
+		if q.Repetitions[v] > 0 {
+			add(string(v))
+		}
+	}
+	if len(e.Kinds) == 0 {
+		add(string(q.Verdict)) // a failure without a finding
+	}
 }
 
 // describe returns the summary of the finding of an entry, or the reason of its requirement.

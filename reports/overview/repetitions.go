@@ -24,8 +24,8 @@ func (o Overview) Rates() (all []string) {
 	return all
 }
 
-// Repetitions describes the repetitions of a test run: "10; 139 requirements had the same result in each, 1 differs". It
-// returns "" if there was one.
+// Repetitions describes the repetitions of a test run: "10 times; the results of 1 of 140 requirements differ". It returns
+// "" if there was one.
 func (o Overview) Repetitions() string {
 	run := o.Result.Run
 	if run.Repeat < 2 {
@@ -37,17 +37,13 @@ func (o Overview) Repetitions() string {
 			repeated++
 		}
 	}
-	number := fmt.Sprint(run.Repeat)
+	times := fmt.Sprintf("%d times", run.Repeat)
 	if run.Repeated < run.Repeat {
-		number = fmt.Sprintf("%d of %d", run.Repeated, run.Repeat)
+		times = fmt.Sprintf("%d of %d times", run.Repeated, run.Repeat)
 	}
 	differing := len(o.Differing())
-	text := fmt.Sprintf("%s; %s had the same result in each", number, reports.Count(repeated-differing, "requirement"))
-	switch differing {
-	case 0:
-		return text
-	case 1:
-		return text + ", 1 differs"
+	if differing == 0 {
+		return fmt.Sprintf("%s; %s had the same result each time", times, reports.Count(repeated, "requirement"))
 	}
-	return fmt.Sprintf("%s, %d differ", text, differing)
+	return fmt.Sprintf("%s; the results of %d of %s differ", times, differing, reports.Count(repeated, "requirement"))
 }

@@ -23,11 +23,11 @@ func TestRepetitions(t *testing.T) {
 	}{
 		"one test run": {run: reports.Run{}, all: []reports.Requirement{{ID: "A-1", Verdict: reports.Passed}}},
 		"all the same": {run: reports.Run{Repeat: 10, Repeated: 10}, all: []reports.Requirement{same, covered, skipped},
-			text: "10; 2 requirements had the same result in each"},
+			text: "10 times; 2 requirements had the same result each time"},
 		"one differs": {run: reports.Run{Repeat: 10, Repeated: 10}, all: []reports.Requirement{same, flaky},
-			text: "10; 1 requirement had the same result in each, 1 differs", rates: []string{"A-4 passed 7 of 10, could not tell 1"}},
+			text: "10 times; the results of 1 of 2 requirements differ", rates: []string{"A-4 passed 7 of 10, could not tell 1"}},
 		"stopped": {run: reports.Run{Repeat: 20, Repeated: 10}, all: []reports.Requirement{flaky, other},
-			text:  "10 of 20; 0 requirements had the same result in each, 2 differ",
+			text:  "10 of 20 times; the results of 2 of 2 requirements differ",
 			rates: []string{"A-4 passed 7 of 10, could not tell 1", "A-5 passed 9 of 10, could not tell 1"}},
 	} {
 		o := overview.Of(&reports.Result{Run: c.run, Requirements: c.all})
