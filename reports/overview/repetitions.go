@@ -41,6 +41,9 @@ func (o Overview) Repetitions() string {
 	if run.Repeated < run.Repeat {
 		times = fmt.Sprintf("%d of %d times", run.Repeated, run.Repeat)
 	}
+	if run.Repeated < 2 {
+		return times
+	}
 	differing := len(o.Differing())
 	if differing == 0 {
 		return fmt.Sprintf("%s; %s had the same result each time", times, reports.Count(repeated, "requirement"))

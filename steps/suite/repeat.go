@@ -10,8 +10,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// MaxRepeat is the maximum number of repetitions.
-const MaxRepeat = 100
+// MaxRepeat is the maximum number of repetitions. With more, the ledger of a whole test run would make a result file that
+// is too large to be read.
+const MaxRepeat = 50
 
 // isRepeated reports whether the test run has several repetitions.
 func (o *Options) isRepeated() bool { return o.Repeat > 1 }
