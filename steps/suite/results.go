@@ -70,13 +70,16 @@ func (all *results) add(next results) {
 		}
 		return
 	}
+	before := -1 // the place of the requirement before q
 	for _, q := range next.requirements {
 		at := slices.IndexFunc(all.requirements, func(known reports.Requirement) bool { return known.ID == q.ID })
-		if at < 0 {
-			all.requirements = append(all.requirements, q)
+		if at < 0 { // only exploration has judged it
+			at = before + 1
+			all.requirements = slices.Insert(all.requirements, at, q)
 		} else {
 			addRequirement(&all.requirements[at], q)
 		}
+		before = at
 	}
 	for _, f := range next.findings {
 		at := slices.IndexFunc(all.findings, func(known reports.Finding) bool { return known.ID == f.ID })

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -93,4 +94,19 @@ func TestResultsOfRepetitions(t *testing.T) {
 		all.addShown(shown)
 		assert.Equal(t, c.verdict.Problem(), shown[c.exchange], name)
 	}
+}
+
+// TestARequirementThatOnlyExplorationJudges checks that it is added at its place.
+func TestARequirementThatOnlyExplorationJudges(t *testing.T) {
+	all, next := resultIn(1, reports.Passed, nil), resultIn(2, reports.Passed, nil)
+	explored := reports.Requirement{ID: "CP-A-2", Verdict: reports.Failed, Repetitions: reports.Repetitions{reports.Failed: 1}}
+	next.requirements = slices.Insert(next.requirements, 1, explored)
+	all.add(next)
+	all.add(resultIn(3, reports.Passed, nil))
+	var ids []string
+	for _, q := range all.requirements {
+		ids = append(ids, q.ID)
+	}
+	assert.Equal(t, []string{"CP-A-1", "CP-A-2", "CP-B-1"}, ids)
+	assert.Equal(t, "passed 0 of 1", all.requirements[1].Repetitions.String())
 }
