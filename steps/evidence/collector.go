@@ -79,7 +79,7 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 	}
 	against := c.oracle.JudgeRequest(judged)
 	if r.Recorded {
-		r.Wrong = len(against) > 0
+		r.Wrong = r.Wrong || len(against) > 0
 	}
 	if !r.Wrong { // IDs are sent in the form in which the target returned them
 		against = slices.DeleteFunc(against, func(v spec.Violation) bool {

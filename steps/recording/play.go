@@ -175,6 +175,18 @@ func (p *player) locate(address string) (at location, isTarget bool) {
 	return location{}, false
 }
 
+// hasDotSegment reports whether a segment of an escaped path is "." or "..", in any spelling. Clients, proxies and servers
+// resolve such segments differently, so it is unknown which object the request is about.
+func hasDotSegment(path string) bool {
+	for segment := range strings.SplitSeq(path, "/") {
+		plain, err := url.PathUnescape(segment)
+		if err == nil && (plain == "." || plain == "..") {
+			return true
+		}
+	}
+	return false
+}
+
 // findAgent adds the agent server that a response with a deployment names.
 func (p *player) findAgent(e Entry, at location) {
 	isDeployment := at.side == spec.ControlPlane && e.Status/100 == 2 && strings.HasPrefix(at.path, "/v2/deployments")
@@ -236,7 +248,7 @@ func (p *player) learnRun(e Entry, at location, op spec.Operation) {
 func (p *player) message(e Entry, at location) (exchange.Request, *exchange.Response, string) {
 	op := p.target.Collector.Find(at.side, e.Method, at.path)
 	r := exchange.Request{Side: at.side, Base: at.address, Method: e.Method, Path: at.path, Query: at.query, Body: e.Body,
-		Repeated: e.Repeated, Recorded: true}
+		Repeated: e.Repeated, Recorded: true, Wrong: hasDotSegment(at.path)}
 	p.callers.identify(&r, e)
 	r.Body = p.callers.without(e.Body)
 	if exchange.IsJSON(r.Body) {

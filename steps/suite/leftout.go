@@ -78,6 +78,9 @@ func (r *run) blockOf(s *features.Scenario) *outcome.Outcome {
 func (r *run) skipOf(s *features.Scenario) *outcome.Outcome {
 	if !slices.Contains(r.selected, s) {
 		option := r.Select.LeavesOut(s.Requirement.ID)
+		if r.recording != nil && option != "--only" {
+			return outcome.Skipped(reports.NotSelected, option, "not in the recording: nothing in it could show a violation")
+		}
 		return outcome.Skipped(reports.NotSelected, option, "not selected: %s leaves out %s, which could show a violation",
 			cmp.Or(option, "the selection"), s.Requirement.ID)
 	}
