@@ -61,7 +61,8 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 	flags.StringSliceVar(&f.faults, "fault", nil,
 		"`names` of faults or equivalent mutants to add to the reference (agentconform prove --list shows them)")
 	flags.StringVar(&f.proxy, "proxy", "", "serve the server at the `URL`, with the faults, in place of the reference")
-	flags.StringVar(&f.record, "record", "", "with --proxy, write all exchanges to this HAR `file`, without credentials")
+	flags.StringVar(&f.record, "record", "",
+		"with --proxy, write all exchanges to this HAR `file`, without credentials; an earlier recording in it is replaced")
 	f.config.addConfig(c)
 	flags.DurationVar(&f.pace, "pace", 0, "minimum time that a revision stays in each status, such as 200ms")
 	flags.StringVar(&f.writeConfig, "write-config", "", "write a configuration for this server to the `file`")
