@@ -541,8 +541,9 @@ Feature: Listing the revisions of a deployment
         | 2     |
         | tru   |
 
+    @reads:settled=1 @shares:history
     Scenario: A boolean in a different spelling counts as the value that it stands for, or returns 4xx
-      Given an existing deployment
+      Given a deployment whose revisions have settled
       When the client lists its revisions with remote_reconciled in each other spelling
       Then each is taken for the value that it stands for, or refused with 4xx
 

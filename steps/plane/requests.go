@@ -55,11 +55,11 @@ func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*exchange.Respons
 	return all, nil
 }
 
-// LookAtEach returns a response for each revision of the deployment with a long history, or of the existing deployment
-// that replaces it. The responses are read once in a test run, since these revisions do not change. A scenario that
-// judges a revision reads it again.
+// LookAtEach returns a response for each revision of a deployment, such as the one with a long history or the existing
+// deployment that replaces it. The responses are read once in a test run, since these revisions do not change. A scenario
+// that judges a revision reads it again.
 func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*exchange.Response, error) {
-	return shared.Get(ctx, p.maker, "a look at each revision", func(ctx context.Context) ([]*exchange.Response, error) {
+	return shared.Get(ctx, p.maker, "a look at each revision of "+d.ID, func(ctx context.Context) ([]*exchange.Response, error) {
 		return p.GetEach(ctx, d)
 	})
 }
