@@ -232,10 +232,19 @@ Feature: Updating a deployment
 
   @CP-UPDATE-8 @must @section-2
   @needs:alternatives.tag_ref
-  Rule: PATCH never results in build_on_push true with a repo_ref under refs/tags/
+  Rule: PATCH accepts a tag with build_on_push false, and never results in a tag with true
     "When a tag is used, source_config.build_on_push must be false (tags are immutable)."
     Judged against the stored values: one of the two is stored and PATCH sends the other. The target may return 4xx,
-    or accept the request and show build_on_push false. Applies to the source git_host.
+    or accept the request and show build_on_push false. If PATCH sends both, the stored ones do not count: a tag with
+    false is accepted, and so is a branch with true if the target accepts true at all. Applies to the source git_host.
+
+    @creates:1/2
+    Scenario: An update that sets repo_ref and build_on_push is not judged by the values from before
+      Given a deployment created for this scenario with build_on_push true
+      When the client updates "repo_ref" to the tag and build_on_push to false in one request
+      Then the update returns 2xx
+      When the client updates "repo_ref" to its branch and build_on_push to true in one request
+      Then the update returns 2xx
 
     @creates:1/1
     Scenario: A deployment with build_on_push true that is updated to a tag never has both

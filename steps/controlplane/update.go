@@ -35,6 +35,8 @@ func (w *World) defineUpdates(r *common.Definitions) {
 	r.When(`the client sends an empty update with Content-Type "([^"]+)"`, w.clientSendsType)
 	r.When(`the client tries to change its source`, w.clientChangesSource)
 	r.When(`the client updates "repo_ref" to the tag`, w.clientUpdatesToTag)
+	r.When(`the client updates "repo_ref" to (the tag|its branch) and build_on_push to (true|false) in one request`,
+		w.clientUpdatesBoth)
 	r.Then(`exactly one revision was created`, w.oneRevisionCreated)
 	r.Then(`the "latest_revision_id" of the deployment names that revision`,
 		func() error { return judge.NamesRevision(w.before, w.after, w.revision) })
@@ -298,18 +300,6 @@ func (w *World) clientChangesSource(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (w *World) clientUpdatesToTag(ctx context.Context) error {
-	err := w.patchSource(ctx, map[string]any{"repo_ref": w.target.Config.Alternatives.TagRef})
-	if err != nil {
-		return err
-	}
-	if !w.scene.Response.OK() {
-		return nil
-	}
-	_, err = w.plane.AwaitLatest(ctx, w.Deployment, w.scene.Response, "tag", w.Deployment.First)
-	return err
 }
 
 // oneRevisionCreated waits for the new revision, because an update may be accepted before it takes effect.

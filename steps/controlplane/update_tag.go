@@ -1,0 +1,37 @@
+package controlplane
+
+import (
+	"context"
+
+	"github.com/agentconform/agentconform/steps/plane"
+)
+
+func (w *World) clientUpdatesToTag(ctx context.Context) error {
+	err := w.patchSource(ctx, map[string]any{"repo_ref": w.target.Config.Alternatives.TagRef})
+	if err != nil {
+		return err
+	}
+	if !w.scene.Response.OK() {
+		return nil
+	}
+	_, err = w.plane.AwaitLatest(ctx, w.Deployment, w.scene.Response, "tag", w.Deployment.First)
+	return err
+}
+
+// clientUpdatesBoth updates repo_ref together with build_on_push, once the deployment has settled. Only the values of the
+// request decide whether a tag is combined with true: those from before are replaced.
+func (w *World) clientUpdatesBoth(ctx context.Context, ref, buildOnPush string) error {
+	change := map[string]any{"repo_ref": plane.RevisionConfig(w.Deployment.Body)["repo_ref"]}
+	if ref == "the tag" {
+		change["repo_ref"] = w.target.Config.Alternatives.TagRef
+	}
+	if err := w.plane.Settle(ctx, w.Deployment.ID); err != nil {
+		return err
+	}
+	if err := w.plane.TakeRevision(ctx, w.Deployment); err != nil {
+		return err
+	}
+	body := plane.SourceUpdate(change)
+	body["source_config"] = map[string]any{"build_on_push": buildOnPush == "true"}
+	return w.patch(ctx, body, false)
+}
