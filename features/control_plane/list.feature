@@ -376,6 +376,13 @@ Feature: Listing the revisions of a deployment
         | far past the end |
 
     @reads @shares:deployment
+    Scenario: The largest offset that no server may refuse returns an empty list
+      Given an existing deployment
+      When the client lists its revisions with offset "2147483646"
+      Then the list returns 2xx
+      And it holds no revision
+
+    @reads @shares:deployment
     Scenario Outline: The offset <value> returns an empty list or 4xx
       Given an existing deployment
       When the client lists its revisions with offset "<value>"

@@ -142,8 +142,9 @@ Feature: Updating a deployment
   Rule: PATCH with repo_ref, graph_config_path and image_uri null or absent creates no revision
     "Update a deployment; non-null repo_ref, graph_config_path or image_uri in the source revision config creates a new
     revision."
-    Judged with an empty object, with only build_on_push, with each of the three fields null, with all of them null,
-    and with an empty source_revision_config. If an update is refused, its scenario is not applicable.
+    Judged with an empty object, with only build_on_push, with only the name that it has, with each of the three fields
+    null, with all of them null, and with an empty source_revision_config. If an update is refused, its scenario is not
+    applicable.
 
     Scenario Outline: An update with <fields> creates no revision
       Given a deployment that accepts updates
@@ -155,6 +156,7 @@ Feature: Updating a deployment
         | fields                          |
         | an empty object                 |
         | build_on_push alone             |
+        | its name alone                  |
         | repo_ref null                   |
         | graph_config_path null          |
         | image_uri null                  |

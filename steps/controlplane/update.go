@@ -254,6 +254,9 @@ func (w *World) clientSends(ctx context.Context, what string) error {
 	if valid := validUpdate(what); valid != nil {
 		return w.patch(ctx, valid, false)
 	}
+	if what == "its name alone" {
+		return w.patch(ctx, map[string]any{"name": w.Deployment.Body["name"]}, false)
+	}
 	if what == "read-only fields" {
 		return w.patch(ctx, readOnly(), true)
 	}
