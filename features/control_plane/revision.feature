@@ -137,6 +137,12 @@ Feature: Retrieving one revision
       When the client retrieves each of its revisions twice
       Then no "updated_at" is before "created_at"
 
+    @last
+    @record
+    Scenario: No read of a revision in the test run shows an updated_at before its created_at
+      When all exchanges of the test run are read
+      Then no read of a revision shows an updated_at that is before its created_at
+
     @situation @writes
     Scenario Outline: The created_at of each revision is unchanged at a deployment of which <event>
       Given a deployment of which <event>

@@ -94,6 +94,8 @@ func (r *Record) newRules() map[string]*invariant {
 		`each read shows what was written before, once the configured patience is over`: {
 			side: plane, note: follows.note, check: follows.check, end: follows.end,
 			coveredBy: "CP-CREATE-1 CP-GET-1 CP-REV-1 CP-UPDATE-1 CP-UPDATE-2 CP-UPDATE-3"},
+		`no read of a revision shows an updated_at that is before its created_at`: {
+			side: plane, check: checkTimes, coveredBy: "CP-REV-4"},
 		`each list of revisions holds at least those that were known before`: {
 			side: plane, note: listed.note, check: listed.check, coveredBy: "CP-LIST-* CP-CREATE-* CP-UPDATE-* CP-GET-1"},
 		`each revision that was known before is in a list of its deployment`: {

@@ -189,6 +189,17 @@ func sameInstant(a, b gjson.Result) (same, comparable bool) {
 	return at.Sub(bt).Abs() < unit, isTime && isTime2
 }
 
+// IsBefore reports whether a date-time is before another one, as exactly as the less precise of them is written.
+func IsBefore(a, b gjson.Result) bool {
+	same, comparable := sameInstant(a, b)
+	if same || !comparable {
+		return false
+	}
+	at, _ := Instant(a)
+	bt, _ := Instant(b)
+	return at.Before(bt)
+}
+
 // digits returns the number of digits in the fraction of a second.
 func digits(dateTime string) int {
 	_, fraction, _ := strings.Cut(dateTime, ".")

@@ -218,13 +218,13 @@ func CreatedAtUnchanged(revisions []Reread) error {
 // UpdatedAfterCreated judges that updated_at is not before created_at.
 func UpdatedAfterCreated(responses []*exchange.Response) error {
 	for _, a := range responses {
-		created, isCreated := Instant(a.Get("created_at"))
-		updated, isUpdated := Instant(a.Get("updated_at"))
+		_, isCreated := Instant(a.Get("created_at"))
+		_, isUpdated := Instant(a.Get("updated_at"))
 		if !isCreated || !isUpdated {
 			return outcome.Inconclusive("updated_at cannot be compared with created_at: created_at is %s, updated_at is %s, and "+
 				"both must be date-times", outcome.Shown(a.Get("created_at")), outcome.Shown(a.Get("updated_at")))
 		}
-		if updated.Before(created) {
+		if IsBefore(a.Get("updated_at"), a.Get("created_at")) {
 			return fieldFails(a, "updated_at", outcome.Violation{
 				Kind:     outcome.WrongValue,
 				Summary:  "The updated_at of a revision is before its created_at",

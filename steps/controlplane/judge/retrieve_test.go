@@ -157,6 +157,7 @@ func timeRows() []judgetest.Row {
 			Verdict: reports.Blocked},
 
 		{Name: "updated_at is created_at", Got: order("2026-01-01T00:00:01Z", "2026-01-01T01:00:01+01:00")},
+		{Name: "updated_at is the same second without its fraction", Got: order("2026-01-01T00:00:01.5Z", "2026-01-01T00:00:01Z")},
 		{Name: "updated_at is later", Got: order("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z")},
 		{Name: "updated_at is earlier", Got: order("2026-01-01T00:00:01Z", "2026-01-01T00:00:00Z"),
 			Kind: outcome.WrongValue, Pointer: "/updated_at", Actual: `"2026-01-01T00:00:00Z"`},
