@@ -58,8 +58,9 @@ Feature: Creating a deployment
   Rule: An invalid POST returns 422 with an HTTPValidationError and creates no deployment
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     Covers a missing or unknown source, also with a lone surrogate; a wrong JSON type of source, source_config,
-    build_on_push, source_revision_config, repo_ref or image_uri; a body that is not an object, not valid JSON, or
-    empty. Another 4xx passes and is noted; 2xx and 5xx fail.
+    build_on_push, source_revision_config, repo_ref, graph_config_path or image_uri, also if many languages take the
+    value for an absent one (false, an empty array); a body that is not an object, not valid JSON, or empty. Another 4xx
+    passes and is noted; 2xx and 5xx fail.
 
     Scenario Outline: A create request with <mistake> returns 422
       When the client tries to create a deployment with <mistake>
@@ -81,11 +82,14 @@ Feature: Creating a deployment
 
       @needs:create.body
       Examples:
-        | mistake                            |
-        | an array as source_config          |
-        | a string as source_revision_config |
-        | a number as repo_ref or image_uri  |
-        | an array as build_on_push          |
+        | mistake                                  |
+        | an array as source_config                |
+        | a string as source_revision_config       |
+        | an empty array as source_revision_config |
+        | a number as repo_ref or image_uri        |
+        | false as repo_ref or image_uri           |
+        | a number as graph_config_path            |
+        | an array as build_on_push                |
 
   @CP-CREATE-5 @must @section-2
   @needs:alternatives.tag_ref @creates:1
@@ -116,6 +120,11 @@ Feature: Creating a deployment
 
     Scenario: A source of the other edition returns 4xx
       When the client tries to create a deployment from a source that only the other edition offers
+      Then the request is refused with 4xx
+      And no deployment was created
+
+    Scenario: A source of the other edition returns 4xx, even without source_config
+      When the client tries to create a deployment from a source that only the other edition offers, without source_config
       Then the request is refused with 4xx
       And no deployment was created
 

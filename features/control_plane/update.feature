@@ -372,8 +372,9 @@ Feature: Updating a deployment
   @shares:changing
   Rule: An invalid PATCH returns 422 with an HTTPValidationError and creates no revision
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
-    Covers a wrong JSON type of source_config, build_on_push, source_revision_config, repo_ref or image_uri, and a
-    body that is not an object, not valid JSON, or empty. Another 4xx passes and is noted; 2xx and 5xx fail.
+    Covers a wrong JSON type of source_config, build_on_push, source_revision_config, repo_ref, graph_config_path or
+    image_uri, also if many languages take the value for an absent one (false, an empty array), and a body that is not
+    an object, not valid JSON, or empty. Another 4xx passes and is noted; 2xx and 5xx fail.
 
     Scenario Outline: An update with <mistake> returns 422
       Given a deployment that accepts updates
@@ -382,15 +383,18 @@ Feature: Updating a deployment
       And no revision was created
 
       Examples:
-        | mistake                            |
-        | a number as repo_ref or image_uri  |
-        | an array as source_config          |
-        | a string as source_revision_config |
-        | an array as build_on_push          |
-        | an array in place of the object    |
-        | null in place of the object        |
-        | no body                            |
-        | a body that is not valid JSON      |
+        | mistake                                  |
+        | a number as repo_ref or image_uri        |
+        | false as repo_ref or image_uri           |
+        | a number as graph_config_path            |
+        | an array as source_config                |
+        | a string as source_revision_config       |
+        | an empty array as source_revision_config |
+        | an array as build_on_push                |
+        | an array in place of the object          |
+        | null in place of the object              |
+        | no body                                  |
+        | a body that is not valid JSON            |
 
   @CP-UPDATE-13 @should @section-2 @section-4
   @shares:changing

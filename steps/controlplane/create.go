@@ -20,7 +20,7 @@ func (w *World) defineCreation(r *common.Definitions) {
 	r.When(`the client creates a deployment`,
 		func(ctx context.Context) error { return w.createsWith(ctx, "new", nil) })
 	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
-	r.When(`the client tries to create a deployment from a source that only the other edition offers`,
+	r.When(`the client tries to create a deployment from a source that only the other edition offers(, without source_config)?`,
 		w.clientCreatesFromForeignSource)
 	r.When(`the client sends a create request with read-only fields`,
 		func(ctx context.Context) error { return w.createsWith(ctx, "readonly", readOnly()) })
@@ -62,8 +62,13 @@ func (w *World) creates(
 	return nil
 }
 
-func (w *World) clientCreatesFromForeignSource(ctx context.Context) error {
+// clientCreatesFromForeignSource sends the configured body, or that without source_config: a server may check the source
+// together with the settings that belong to it.
+func (w *World) clientCreatesFromForeignSource(ctx context.Context, without string) error {
 	body := plane.Changed(w.target.Config.Create.Refused, nil)
+	if without != "" {
+		delete(body, "source_config")
+	}
 	plane.Rename(body, w.target.Name("foreign"))
 	if source, _ := body["source"].(string); source == "" {
 		body["source"] = config.ExternalContainer
@@ -117,11 +122,15 @@ func mistakeIn(body map[string]any, field, name string) (mistake, error) {
 		"an array as build_on_push": {wrongType, plane.Changed(body, map[string]any{
 			"source_config": map[string]any{"build_on_push": []any{true}}})},
 		"a number as repo_ref or image_uri": {wrongType, plane.Changed(body, plane.SourceUpdate(map[string]any{field: 7}))},
-		"an array in place of the object":   {noObject, []any{body}},
-		"a string in place of the object":   {noObject, "deployment"},
-		"null in place of the object":       {noObject, []byte("null")},
-		"a body that is not valid JSON":     {"invalid JSON", []byte(`{"source": `)},
-		"no body":                           {"empty", []byte{}},
+		"false as repo_ref or image_uri":    {wrongType, plane.Changed(body, plane.SourceUpdate(map[string]any{field: false}))},
+		"a number as graph_config_path": {wrongType, plane.Changed(body,
+			plane.SourceUpdate(map[string]any{"graph_config_path": 7}))},
+		"an empty array as source_revision_config": {wrongType, with("source_revision_config", []any{})},
+		"an array in place of the object":          {noObject, []any{body}},
+		"a string in place of the object":          {noObject, "deployment"},
+		"null in place of the object":              {noObject, []byte("null")},
+		"a body that is not valid JSON":            {"invalid JSON", []byte(`{"source": `)},
+		"no body":                                  {"empty", []byte{}},
 	}[name]
 	if !known {
 		return mistake{}, fmt.Errorf("no mistake has the name %q", name)
