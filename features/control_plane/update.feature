@@ -190,6 +190,7 @@ Feature: Updating a deployment
     The status of the response to PATCH is not judged. This scenario runs last: a deployment whose source has changed
     may accept no other update.
 
+    @creates:0/1
     Scenario: An update of the source does not change the source
       Given a deployment that accepts updates
       When the client tries to change its source

@@ -11,7 +11,6 @@ import (
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/controlplane/judge"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -285,22 +284,6 @@ func validUpdate(what string) map[string]any {
 	}
 	if field, isNull := strings.CutSuffix(what, " null"); isNull {
 		return plane.SourceUpdate(map[string]any{field: nil})
-	}
-	return nil
-}
-
-// clientChangesSource tries both other sources, because a server may know only some of them. It tries each with and without
-// a source_revision_config, because a server may check the source only if nothing else is updated.
-func (w *World) clientChangesSource(ctx context.Context) error {
-	for _, source := range []string{config.GitHost, config.ExternalContainer, config.InternalContainer} {
-		if source == w.target.Config.Source() {
-			continue
-		}
-		for _, body := range []map[string]any{{"source": source}, {"source": source, "source_revision_config": map[string]any{}}} {
-			if err := w.patch(ctx, body, true); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }

@@ -347,30 +347,40 @@ func (d *Deployment) tryAll(ctx context.Context, requests []exchange.Request) (a
 }
 
 // createsNothing returns the check that an update creates no revision: one that sets no field of the source, or one
-// without credentials.
+// without credentials. One that only names an earlier revision as the latest sets no field of the source, either.
 func createsNothing(who target.Sender) func(*Deployment, context.Context) error {
 	return func(d *Deployment, ctx context.Context) error {
 		change := map[string]any{}
 		if who != target.TheClient {
 			change = d.Plane.Sources.Next(1)
 		}
-		request := d.Target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(d.ID), plane.SourceUpdate(change))
-		a, err := d.Target.Client.Do(ctx, request)
-		if err != nil {
-			return err
+		update := d.Target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(d.ID), plane.SourceUpdate(change))
+		updates := []exchange.Request{update}
+		if who == target.TheClient && d.First != d.Latest() {
+			update.Body, update.Wrong = target.Encode(map[string]any{"latest_revision_id": d.First}), true
+			updates = append(updates, update)
 		}
-		if err := d.Target.WaitSettleDelay(ctx, a); err != nil {
-			return err
-		}
-		after, err := d.Plane.Snapshot(ctx, d.Deployment)
-		if err != nil {
-			return outcome.AsPrecondition(err)
-		}
-		before := d.last
-		if !before.List.OK() {
-			return outcome.Blocked("the list cannot be read: %s", outcome.Seen(before.List))
-		}
-		d.last = after
-		return judge.CreatesRevisions(a, before, after, 0, "the same revisions as before")
+		return common.Each(updates, func(r exchange.Request) error { return d.createsNone(ctx, r) })
 	}
+}
+
+// createsNone sends an update, and judges that the deployment has the same revisions and the same latest one as before.
+func (d *Deployment) createsNone(ctx context.Context, update exchange.Request) error {
+	a, err := d.Target.Client.Do(ctx, update)
+	if err != nil {
+		return err
+	}
+	if err := d.Target.WaitSettleDelay(ctx, a); err != nil {
+		return err
+	}
+	after, err := d.Plane.Snapshot(ctx, d.Deployment)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	before := d.last
+	if !before.List.OK() {
+		return outcome.Blocked("the list cannot be read: %s", outcome.Seen(before.List))
+	}
+	d.last = after
+	return judge.CreatesRevisions(a, before, after, 0, "the same revisions as before")
 }
