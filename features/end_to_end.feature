@@ -6,18 +6,30 @@ Feature: Create, deploy, call, update and call again
   A conforming target may serve control plane and agent servers on one host under a path prefix, or on two hosts.
 
   @E2E-1 @must @section-1 @slow @after:AS-THREAD-1 @after:AS-RUN-1 @after:AS-STATE-1 @after:AS-STATE-2
-  @needs:alternatives.repo_ref|alternatives.image_uri @creates:1/1
+  @needs:alternatives.repo_ref|alternatives.image_uri
   Rule: After create, poll to DEPLOYED, PATCH and poll, the agent server serves the new revision
     "(1) create a deployment with POST /v2/deployments ... until the revision status is DEPLOYED. (4) Update the
     deployment with PATCH /v2/deployments/{deployment_id}."
     The first user calls the agent server of the deployment before and after the PATCH. After it, the ai message must come
-    from the new revision.
+    from the new revision. That holds for several updates in a row, too: the build of an earlier one may end later, and
+    does not replace the latest.
 
+    @creates:1/1
     Scenario: A deployment is created, called, updated, and called again
       Given a DEPLOYED deployment created for this scenario
       When the user calls its agent server
       Then the agent server replies with an ai message
       Given the deployment was updated to the second source and is DEPLOYED again
+      When the user calls its agent server again
+      Then the ai message comes from the new revision
+      And five further threads are served by the new revision
+
+    @creates:1/3
+    Scenario: After several updates in a row, the agent server serves the last one
+      Given a DEPLOYED deployment created for this scenario
+      When the user calls its agent server
+      Then the agent server replies with an ai message
+      Given the deployment was updated three times in a row, last to the second source, and all revisions have settled
       When the user calls its agent server again
       Then the ai message comes from the new revision
       And five further threads are served by the new revision

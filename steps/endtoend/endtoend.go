@@ -29,6 +29,8 @@ type World struct {
 func Define(r *common.Definitions, t *target.Target, p *plane.Plane, agents *agent.Agents, c *controlplane.World) {
 	w := &World{target: t, plane: p, agents: agents, controlPlane: c}
 	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdated)
+	r.Given(`the deployment was updated three times in a row, last to the second source, and all revisions have settled`,
+		w.wasUpdatedInARow)
 	r.When(`the user calls its agent server`, w.userCallsDeployment)
 	r.When(`the user calls its agent server again`, w.userCallsUntilNew)
 	r.Then(`the agent server replies with an ai message`, w.agentReplies)
@@ -87,6 +89,26 @@ func (w *World) wasUpdated(ctx context.Context) error {
 		return err
 	}
 	return w.plane.CheckUsable(h)
+}
+
+// wasUpdatedInARow updates the deployment to the second source, the first one and the second one again, without a wait for
+// the builds: while the first is built, two wait, and a server may build the later of them first.
+func (w *World) wasUpdatedInARow(ctx context.Context) error {
+	d := w.controlPlane.Deployment
+	for n := 1; n <= 3; n++ {
+		if err := w.plane.Update(ctx, d, w.plane.Sources.Next(n)); err != nil {
+			return err
+		}
+	}
+	h, err := w.plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone)
+	if err != nil {
+		return err
+	}
+	if err := w.plane.CheckUsable(h); err != nil {
+		return err
+	}
+	_, err = w.plane.AwaitSettled(ctx, d)
+	return err
 }
 
 // userCallsUntilNew calls for at most the time that a request may take: a proxy may still route requests to the earlier
