@@ -211,7 +211,10 @@ func (w *World) asForUnknown(ctx context.Context) error {
 	if err := w.try(ctx, w.sender, w.operation); err != nil {
 		return err
 	}
-	return judge.IsAsForUnknown(a, w.scene.Response, known.First)
+	if err := judge.IsAsForUnknown(a, w.scene.Response, known.First); err != nil {
+		return err
+	}
+	return judge.HidesName(a, known.Name())
 }
 
 // reads are the operations that only read.

@@ -38,6 +38,12 @@ func (d *Deployment) Source() string {
 	return source
 }
 
+// Name returns the name that was sent, or "" if there is none.
+func (d *Deployment) Name() string {
+	name, _ := d.Body["name"].(string)
+	return name
+}
+
 // Create creates a deployment and waits until it can be read. Only the requirements about creation judge an error as a
 // failure.
 func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]any) (*Deployment, error) {

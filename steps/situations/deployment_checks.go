@@ -330,6 +330,9 @@ func (d *Deployment) otherTenantSeesNothing(ctx context.Context) error {
 		if err := judge.IsAsForUnknown(a, unknown[i], d.Latest()); err != nil {
 			return err
 		}
+		if err := judge.HidesName(a, d.Name()); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -87,6 +87,20 @@ func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
 	return outcome.Fails(a, v)
 }
 
+// HidesName judges that a response to a caller who may not see a deployment does not contain its name, which no request
+// for it contains. name is "" if the deployment has none.
+func HidesName(a *exchange.Response, name string) error {
+	if name == "" || !strings.Contains(string(a.Body), name) {
+		return nil
+	}
+	return outcome.Fails(a, outcome.Violation{
+		Kind:     outcome.Leak,
+		Summary:  nameOf(a.Request) + " shows the name of a deployment of another caller",
+		Expected: "a response without the name of the deployment",
+		Actual:   outcome.Got(a),
+	})
+}
+
 // disguised returns a name of a request without credentials with what a server may take for them: the form of its path,
 // or its headers.
 func disguised(r exchange.Request) string {

@@ -18,10 +18,14 @@ func accessRows() []judgetest.Row {
 	asUnknown := func(status int, body string, unknown int) error {
 		return IsAsForUnknown(numbered(1, status, body), numbered(2, unknown, `{}`), "r-1")
 	}
+	hides := func(name, body string) error { return HidesName(numbered(1, 404, body), name) }
 	shows := func(status int, body string) error {
 		return ShowNothing([]*exchange.Response{judgetest.Response(401, `{}`), judgetest.Response(status, body)})
 	}
 	return []judgetest.Row{
+		{Name: "a refusal does not name the deployment", Got: hides("own-1", `{"detail":"not found"}`)},
+		{Name: "the deployment has no name", Got: hides("", `{"detail":"not found"}`)},
+		{Name: "a refusal names the deployment", Got: hides("own-1", `{"detail":"own-1 is not yours"}`), Kind: outcome.Leak},
 		{Name: "wrong credentials are refused with 401", Got: refuses(401)},
 		{Name: "wrong credentials are refused with 403", Got: refuses(403)},
 		{Name: "wrong credentials are refused with 404", Got: refuses(404),
