@@ -382,13 +382,38 @@ Feature: Authentication at the control plane
   @CP-AUTH-6 @should @section-5
   @needs:other_tenant.api_key|other_tenant.tenant_id|other_tenant.bearer
   Rule: Another tenant gets the status for unknown deployments, and its PATCH creates no revision
-    The response must have the status of an unknown deployment, and its body must not contain the revision. The
-    interface implies the isolation of tenants, but does not state it.
+    The response must have the status of an unknown deployment, and its body must not contain the revision or the name of
+    the deployment. The other tenant sends all of its credentials, only its bearer token, and its API key with the tenant
+    ID of the client. The interface implies the isolation of tenants, but does not state it.
 
     @reads @shares:deployment
     Scenario Outline: The request of another tenant to <operation> returns the status for an unknown deployment
       Given an existing deployment
       When the other tenant tries to <operation>
+      Then the response has the status code for an unknown deployment
+
+      Examples:
+        | operation             |
+        | retrieve a deployment |
+        | list its revisions    |
+        | retrieve a revision   |
+
+    @needs:other_tenant.bearer @reads @shares:deployment
+    Scenario Outline: The request to <operation> with only the bearer token of another tenant shows nothing
+      Given an existing deployment
+      When the other tenant with only its bearer token tries to <operation>
+      Then the response has the status code for an unknown deployment
+
+      Examples:
+        | operation             |
+        | retrieve a deployment |
+        | list its revisions    |
+        | retrieve a revision   |
+
+    @needs:other_tenant.api_key @needs:credentials.tenant_id @reads @shares:deployment
+    Scenario Outline: The request to <operation> with the key of another tenant and the tenant ID of the client shows nothing
+      Given an existing deployment
+      When the other tenant with the tenant ID of the client tries to <operation>
       Then the response has the status code for an unknown deployment
 
       Examples:

@@ -30,7 +30,7 @@ func (w *World) defineAccess(r *common.Definitions) {
 	r.Given(`a target that can list its deployments`, w.canListDeployments)
 	r.When(`(?:a client with )?(no credentials|an unknown API key|an API key that is (?:`+noCredential+`|`+nearMiss+`)|`+
 		`a (?:bearer token|tenant ID) that is (?:`+noCredential+`)|the token of a user of the agent server|`+
-		`the other tenant) tries to (`+operations+`|update its source)(?: with a unique name)?`, w.clientTries)
+		`the other tenant(?: with (?:only its bearer token|the tenant ID of the client))?) tries to (`+operations+`|update its source)(?: with a unique name)?`, w.clientTries)
 	r.When(`a client tries each operation with (a (?:bearer token|tenant ID) that is (?:`+nearMiss+`|`+otherForm+`))`, w.clientTriesAll)
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (`+operations+`)`,
 		w.clientWithSchemeTries)
@@ -108,13 +108,23 @@ func (w *World) clientTries(ctx context.Context, credentials, operation string) 
 	}
 	w.class = classOfCredentials(credentials)
 	isRead := slices.Contains([]string{"retrieve a deployment", "list its revisions", "retrieve a revision"}, operation)
-	if target.Sender(credentials) == target.AnotherTenant && isRead { // a cache must not return to it what the client has just got
+	if target.Sender(credentials) == target.AnotherTenantHere && w.isSameKey() {
+		return outcome.Inapplicable("other_tenant.api_key", "the tenant ID decides which tenant a request belongs to")
+	}
+	if target.IsAnotherTenant(target.Sender(credentials)) && isRead { // a cache must not return to it what the client has just got
 		if err := w.try(ctx, target.TheClient, operation); err != nil {
 			return err
 		}
 		w.responses = nil
 	}
 	return w.try(ctx, target.Sender(credentials), operation)
+}
+
+// isSameKey reports whether both tenants have the same API key, or need none, so that a request with the tenant ID of the
+// client is one of the client.
+func (w *World) isSameKey() bool {
+	c := w.target.Config
+	return c.TenantIDAlone || c.OtherTenant.APIKey == c.Credentials.APIKey
 }
 
 // classOfCredentials returns the class of wrong credentials for violations, or "" for none.

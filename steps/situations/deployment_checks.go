@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/agentconform/agentconform/steps/common"
 	commonjudge "github.com/agentconform/agentconform/steps/common/judge"
@@ -278,14 +279,15 @@ func refusesParameter(name, value string) func(*Deployment, context.Context) err
 	}
 }
 
-// operations returns a request of each operation about a deployment and its revision. The list has a filter. The update,
-// which comes last, sets nothing.
+// operations returns a request of each operation about a deployment and its revision, and one with the id in capitals. The
+// list has a filter. The update, which comes last, sets nothing.
 func (d *Deployment) operations(who target.Sender, id, revision string) []exchange.Request {
 	read := func(path string) exchange.Request { return d.Target.ToControlPlane(who, http.MethodGet, path, nil) }
 	filtered := read(plane.RevisionsPath(id))
 	filtered.Query = plane.Query(plane.StatusFilter(plane.StatusDeployed), "limit=1")
 	update := d.Target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(id), plane.SourceUpdate(map[string]any{}))
-	return []exchange.Request{read(plane.DeploymentPath(id)), filtered, read(plane.RevisionPath(id, revision)), update}
+	capitals := read(plane.DeploymentPath(strings.ToUpper(id)))
+	return []exchange.Request{read(plane.DeploymentPath(id)), filtered, read(plane.RevisionPath(id, revision)), capitals, update}
 }
 
 // ownOperations returns a request of each operation about this deployment. None is an update if other scenarios read it.

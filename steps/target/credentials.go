@@ -20,6 +20,10 @@ const (
 	Nobody        Sender = "no credentials"
 	UnknownKey    Sender = "an unknown API key"
 	AnotherTenant Sender = "the other tenant"
+	// AnotherTenantsToken and AnotherTenantHere are the other tenant, too. A server may find out the tenant of an API key,
+	// and take that of a bearer token, or the one that a header names, for granted.
+	AnotherTenantsToken Sender = "the other tenant with only its bearer token"
+	AnotherTenantHere   Sender = "the other tenant with the tenant ID of the client"
 	UsersToken    Sender = "the token of a user of the agent server"
 )
 
@@ -29,6 +33,11 @@ const (
 	SchemeTenantID = "Tenant ID"
 	SchemeBearer   = "Bearer Auth"
 )
+
+// IsAnotherTenant reports whether the sender is the other tenant, with any of its credentials.
+func IsAnotherTenant(who Sender) bool {
+	return slices.Contains([]Sender{AnotherTenant, AnotherTenantsToken, AnotherTenantHere}, who)
+}
 
 // IsScheme reports whether the sender is the client with only one scheme.
 func IsScheme(who Sender) bool {
@@ -127,6 +136,12 @@ func (t *Target) Credentials(who Sender) http.Header {
 		return t.wrongCredential(SchemeAPIKey, "unknown")
 	case AnotherTenant:
 		c = Preferred(now.OtherTenant)
+	case AnotherTenantsToken:
+		c = config.Credentials{Bearer: now.OtherTenant.Bearer}
+	case AnotherTenantHere:
+		tenant := c.TenantID
+		c = Preferred(now.OtherTenant)
+		c.TenantID = tenant
 	case UsersToken:
 		c = config.Credentials{}
 		if len(now.Users) > 0 {
