@@ -25,13 +25,32 @@ func (w *World) clientUpdatesBoth(ctx context.Context, ref, buildOnPush string) 
 	if ref == "the tag" {
 		change["repo_ref"] = w.target.Config.Alternatives.TagRef
 	}
-	if err := w.plane.Settle(ctx, w.Deployment.ID); err != nil {
-		return err
-	}
 	if err := w.plane.TakeRevision(ctx, w.Deployment); err != nil {
 		return err
 	}
 	body := plane.SourceUpdate(change)
 	body["source_config"] = map[string]any{"build_on_push": buildOnPush == "true"}
-	return w.patch(ctx, body, false)
+	const attempts = 2 // the target may refuse one while it builds a revision that does not show yet
+	known := ""
+	for range attempts {
+		if err := w.plane.Settle(ctx, w.Deployment.ID); err != nil {
+			return err
+		}
+		now, err := w.retrieveNow(ctx)
+		if err != nil {
+			return err
+		}
+		known = now.Get("latest_revision_id").String()
+		if err := w.patch(ctx, body, false); err != nil {
+			return err
+		}
+		if !w.scene.Response.IsRefused() {
+			break
+		}
+	}
+	if !w.scene.Response.OK() {
+		return nil
+	}
+	_, err := w.plane.AwaitLatest(ctx, w.Deployment, w.scene.Response, "repo_ref with build_on_push", known)
+	return err
 }
