@@ -24,7 +24,7 @@ const (
 	// and take that of a bearer token, or the one that a header names, for granted.
 	AnotherTenantsToken Sender = "the other tenant with only its bearer token"
 	AnotherTenantHere   Sender = "the other tenant with the tenant ID of the client"
-	UsersToken    Sender = "the token of a user of the agent server"
+	UsersToken          Sender = "the token of a user of the agent server"
 )
 
 // The names of the security schemes (section 4). As senders they are the client with only this scheme.
