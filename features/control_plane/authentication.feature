@@ -50,6 +50,7 @@ Feature: Authentication at the control plane
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -243,6 +244,7 @@ Feature: Authentication at the control plane
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -292,6 +294,7 @@ Feature: Authentication at the control plane
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -452,6 +455,7 @@ Feature: Authentication at the control plane
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |

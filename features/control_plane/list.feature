@@ -111,6 +111,7 @@ Feature: Listing the revisions of a deployment
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -179,6 +180,7 @@ Feature: Listing the revisions of a deployment
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -264,6 +266,7 @@ Feature: Listing the revisions of a deployment
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -324,6 +327,7 @@ Feature: Listing the revisions of a deployment
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -438,6 +442,7 @@ Feature: Listing the revisions of a deployment
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -490,6 +495,7 @@ Feature: Listing the revisions of a deployment
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -662,6 +668,7 @@ Feature: Listing the revisions of a deployment
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |

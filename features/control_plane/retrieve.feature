@@ -55,6 +55,7 @@ Feature: Retrieving a deployment
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |

@@ -50,6 +50,7 @@ Feature: Retrieving one revision
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -98,6 +99,7 @@ Feature: Retrieving one revision
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -166,6 +168,7 @@ Feature: Retrieving one revision
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -201,6 +204,7 @@ Feature: Retrieving one revision
         | the repo_ref was updated to a tag               |
         | the repo_ref was updated to a second tag        |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -245,5 +249,6 @@ Feature: Retrieving one revision
         | the repo_ref was updated to a tag        |
         | the repo_ref was updated to a second tag |
         | an invalid update was refused            |
+        | an update followed a failed build        |
         | an update was superseded                 |
         | two updates were sent at the same time   |

@@ -49,6 +49,12 @@ Feature: Updating a deployment
       Then the "latest_revision_id" of the deployment names the second revision
 
     @shares:changing @creates:0/2
+    Scenario: Updating repo_ref while the revision of an earlier update is being built creates another one
+      Given a deployment that accepts updates
+      When the client updates "repo_ref" twice, the second time while the first revision is being built
+      Then the "latest_revision_id" of the deployment names the second revision
+
+    @shares:changing @creates:0/2
     Scenario: Two updates of repo_ref at the same time create one revision each, unless one is refused
       Given a deployment that accepts updates
       When the client updates "repo_ref" twice at the same time
@@ -179,6 +185,7 @@ Feature: Updating a deployment
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -232,6 +239,12 @@ Feature: Updating a deployment
       Given a deployment that accepts updates
       When the client sends an update with read-only fields
       Then the read-only fields are unchanged
+
+    @creates:0/1
+    Scenario: Read-only fields in an update that creates a revision are ignored
+      Given a deployment that accepts updates
+      When the client sends an update with read-only fields and a source field
+      Then the update is refused with 4xx, or the deployment shows none of the read-only values
 
   @CP-UPDATE-8 @must @section-2
   @needs:alternatives.tag_ref
@@ -296,6 +309,7 @@ Feature: Updating a deployment
         | the repo_ref was updated to a second tag        |
         | an invalid update was refused                   |
         | a later build has failed                        |
+        | an update followed a failed build               |
         | an update was just accepted                     |
         | an update was superseded                        |
         | two updates were sent at the same time          |
@@ -328,6 +342,7 @@ Feature: Updating a deployment
         | the graph_config_path was updated        |
         | the repo_ref was updated to a tag        |
         | the repo_ref was updated to a second tag |
+        | an update followed a failed build        |
         | an update was superseded                 |
         | two updates were sent at the same time   |
 

@@ -27,7 +27,7 @@ func (w *World) defineUpdates(r *common.Definitions) {
 	})
 	r.When(`the client updates "(\w+)"(?: and "(\w+)" in one request)?`, w.clientUpdates)
 	r.When(`the client updates "(\w+)" (?:to its current value|together with "(\w+)" null)`, w.patchToCurrent)
-	r.When(`the client updates "(\w+)" twice, the second time while the first revision may still be built`,
+	r.When(`the client updates "(\w+)" twice, the second time while the first revision (may still be|is being) built`,
 		w.clientUpdatesTwice)
 	r.When(`the client updates "(\w+)" twice at the same time`, w.clientUpdatesAtOnce)
 	r.When(`the client sends an update with (.+)`, w.clientSends)
@@ -186,9 +186,9 @@ func (w *World) patchToCurrent(ctx context.Context, field, null string) error {
 	return nil
 }
 
-// clientUpdatesTwice sends the second update as soon as the deployment names the revision of the first: it may still be
-// built then.
-func (w *World) clientUpdatesTwice(ctx context.Context, field string) error {
+// clientUpdatesTwice sends the second update as soon as the deployment names the revision of the first, whose build may not
+// have begun, or once its build has begun.
+func (w *World) clientUpdatesTwice(ctx context.Context, field, when string) error {
 	if err := w.patchToCurrent(ctx, field, ""); err != nil {
 		return err
 	}
@@ -201,6 +201,12 @@ func (w *World) clientUpdatesTwice(ctx context.Context, field string) error {
 	}
 	if first == w.before.Latest {
 		return outcome.Blocked("the first update created no revision: %s", outcome.Seen(w.scene.Response))
+	}
+	if when == "is being" { // a server may handle an update before a build and one during it differently
+		isBegun := func(status string) bool { return !plane.IsWaiting(status) }
+		if _, err := w.plane.Poll(ctx, w.Deployment.ID, first, isBegun); err != nil {
+			return err
+		}
 	}
 	if err := w.patchToCurrent(ctx, field, ""); err != nil {
 		return err
@@ -258,6 +264,9 @@ func (w *World) clientSends(ctx context.Context, what string) error {
 	}
 	if what == "read-only fields" {
 		return w.patch(ctx, readOnly(), true)
+	}
+	if what == "read-only fields and a source field" {
+		return w.patchReadOnly(ctx)
 	}
 	sent := plane.SourceUpdate(plane.RevisionConfig(w.target.Config.Create.Body))
 	m, err := mistakeIn(sent, w.plane.Sources.Field(), what)

@@ -16,6 +16,7 @@ import (
 func (w *World) defineKept(r *common.Definitions) {
 	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
 	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
+	r.Then(`the update is refused with 4xx, or the deployment shows none of the read-only values`, w.readOnlyIgnored)
 	r.Then(`the revision has the values of the first revision in the fields that the update does not name`,
 		w.otherFieldsKept)
 	r.Then(`the deployment has the earlier values of its source and its build_on_push`, w.allFieldsKept)
@@ -51,6 +52,24 @@ func (w *World) readOnlyUnchanged(ctx context.Context) error {
 		return err
 	}
 	if err := judge.ReadOnlyUnchanged(after, w.before.Deployment); err != nil {
+		return err
+	}
+	return judge.IgnoresReadOnly(target.Encode(readOnly()), after)
+}
+
+// readOnlyIgnored reads the deployment and its latest revision: an invariant judges what the revision shows.
+func (w *World) readOnlyIgnored(ctx context.Context) error {
+	if w.scene.Response.IsRefused() {
+		return nil
+	}
+	if err := w.target.WaitSettleDelay(ctx, w.scene.Response); err != nil {
+		return err
+	}
+	after, err := w.retrieveNow(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := w.plane.GetRevision(ctx, w.Deployment.ID, after.Get("latest_revision_id").String()); err != nil {
 		return err
 	}
 	return judge.IgnoresReadOnly(target.Encode(readOnly()), after)

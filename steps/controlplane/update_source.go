@@ -33,3 +33,16 @@ func (w *World) clientChangesSource(ctx context.Context) error {
 	body["source"] = config.InternalContainer
 	return w.patch(ctx, body, true)
 }
+
+// patchReadOnly sends the read-only fields together with the current value of a field, which creates a revision.
+func (w *World) patchReadOnly(ctx context.Context) error {
+	field := w.plane.Sources.Field()
+	current, err := w.current(field)
+	if err != nil {
+		return err
+	}
+	if err := w.plane.TakeRevision(ctx, w.Deployment); err != nil {
+		return err
+	}
+	return w.patch(ctx, plane.Changed(readOnly(), plane.SourceUpdate(map[string]any{field: current})), true)
+}

@@ -42,7 +42,7 @@ func SharedCost(name string) Cost {
 	case "history":
 		return Cost{Deployments: 1, Revisions: longHistory - 1}
 	case Events:
-		return Cost{Deployments: 1 + SituationDeployments, Revisions: 10}
+		return Cost{Deployments: 1 + SituationDeployments, Revisions: 12}
 	}
 	return Cost{Deployments: 1}
 }

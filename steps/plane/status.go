@@ -51,3 +51,8 @@ func IsDone(status string) bool { return status == StatusDeployed || IsFailed(st
 func IsSettled(status string) bool {
 	return status == statusSkipped || status == statusInterrupted || IsDone(status)
 }
+
+// IsWaiting reports whether a canonical status is one before a build.
+func IsWaiting(status string) bool {
+	return slices.Contains([]string{"CREATING", "QUEUED", "AWAITING_BUILD"}, status)
+}

@@ -42,6 +42,7 @@ var DeploymentEvents = []DeploymentEvent{
 		happen: (*Deployment).updateToSecondTag},
 	{Name: "an invalid update was refused", deployed: true, happen: (*Deployment).refuseUpdate},
 	{Name: "a later build has failed", updated: true, happen: (*Deployment).failLater},
+	{Name: "an update followed a failed build", updated: true, deployed: true, happen: (*Deployment).repair},
 	{Name: "an update was just accepted", updated: true, happen: (*Deployment).updateOnly},
 	{Name: "an update was superseded", updated: true, deployed: true, happen: (*Deployment).supersede},
 	{Name: "two updates were sent at the same time", updated: true, deployed: true, happen: (*Deployment).updateAtOnce},
@@ -268,6 +269,17 @@ func (d *Deployment) failLater(ctx context.Context) error {
 	d.Plane.ExpectFailure(d.Latest())
 	_, err = d.Plane.Poll(ctx, d.ID, d.Latest(), plane.IsSettled)
 	return err
+}
+
+// repair updates the deployment to a source that can be built, after one that cannot.
+func (d *Deployment) repair(ctx context.Context) error {
+	if err := d.failLater(ctx); err != nil {
+		return err
+	}
+	if err := d.Plane.Update(ctx, d.Deployment, d.Plane.Sources.Next(2)); err != nil {
+		return err
+	}
+	return d.build(ctx)
 }
 
 // updateOnly does not wait for the build: the checks are made while it is in progress, if it is slow enough.
