@@ -369,12 +369,23 @@ Feature: Authentication at the control plane
 
   @CP-AUTH-5 @should @section-5
   @reads @shares:deployment
-  Rule: Without valid credentials, GET has the same status for existing and unknown deployments
+  Rule: Without valid credentials, existing and unknown deployments return the same status
     A refusal must not reveal whether a deployment exists. The interface implies this, but does not state it.
 
     Scenario Outline: With <credentials>, GET of an existing and of an unknown deployment has the same status
       Given an existing deployment
       When a client with <credentials> tries to retrieve a deployment
+      Then the refusal has the status for an unknown deployment
+
+      Examples:
+        | credentials        |
+        | no credentials     |
+        | an unknown API key |
+
+    @writes
+    Scenario Outline: With <credentials>, PATCH of an existing and of an unknown deployment has the same status
+      Given an existing deployment
+      When a client with <credentials> tries to update a deployment
       Then the refusal has the status for an unknown deployment
 
       Examples:
@@ -483,6 +494,7 @@ Feature: Authentication at the control plane
         | a path parameter at the end      |
         | a file extension                 |
         | percent-encoded letters          |
+        | another version                  |
         | dot segments                     |
         | dot segments after a public path |
         | ids in capital letters           |

@@ -40,6 +40,10 @@ var respellings = map[string]func(path string) []string{
 	"a path parameter at the end": func(path string) []string {
 		return []string{path + ";x=1", path + ";x.png"}
 	},
+	"another version": func(path string) []string { // an older one may be served by the same code
+		return []string{strings.Replace(path, "/v2/", "/v1/", 1), strings.Replace(path, "/v2/", "/v3/", 1),
+			strings.Replace(path, "/v2/", "/", 1), strings.Replace(path, "/v2/", "/api/v2/", 1)}
+	},
 	"a file extension": func(path string) []string { return []string{path + ".png"} }, // images may be public
 	"percent-encoded letters": func(path string) []string { // which mean the same (RFC 3986, section 6.2.2)
 		return []string{strings.NewReplacer("threads", "thre%61ds", "deployments", "deploym%65nts").Replace(path)}

@@ -33,6 +33,9 @@ func TestDisguise_Paths(t *testing.T) {
 		assert.Empty(t, d.Claim, how)
 		assert.Equal(t, want, d.Paths("/threads/" + id + "/state")[0], how)
 	}
+	other, err := target.Disguise("another version")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"/v1/deployments", "/v3/deployments", "/deployments", "/api/v2/deployments"}, other.Paths("/v2/deployments"))
 	d, err := target.Disguise("ids in braces", id)
 	require.NoError(t, err)
 	assert.Empty(t, d.Paths("/threads"), "a path without the id has no other form")
