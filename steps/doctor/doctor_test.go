@@ -156,8 +156,8 @@ func TestExamine(t *testing.T) {
 		"no users": {respond(200, "application/json", `[]`), by(theAgent, func(c *config.Config) { c.Users = nil }), says{"agent server": "ok: ", "users": "(note|missing): "}, true},
 		"other headers": {unauthorized, by(theAgent, func(c *config.Config) { c.Users[0].Headers = map[string]string{"X-User": "somebody"} }),
 			says{"agent server": "problem: .*; check users.0.headers"}, false},
-		"no list":       {guarded(respond(404, "application/json", `{"detail":"Not Found"}`)), theAgent, says{"agent server": "note: GET http://.*/threads: expected 200 .* status 404 .*; .*set agent.listing to get or search"}, true},
-		"not searched":  {guarded(search), by(theAgent, func(c *config.Config) { c.Agent.Listing = "get" }), says{"agent server": "note: GET http://.*/threads: .* status 405.*set agent.listing to get or search"}, true},
+		"no list":       {guarded(respond(404, "application/json", `{"detail":"Not Found"}`)), theAgent, says{"agent server": "note: GET http://.*/threads: expected 200 .* status 404 .*; .*set agent.listing"}, true},
+		"not searched":  {guarded(search), by(theAgent, func(c *config.Config) { c.Agent.Listing = "get" }), says{"agent server": "note: GET http://.*/threads: .* status 405.*set agent.listing"}, true},
 		"by default":    {guarded(search), theAgent, says{"agent server": `ok: POST http://.*/threads/search: status 200`, "agent.listing": "note: GET http://.*/threads: status 405; threads are listed with POST /threads/search"}, true},
 		"fails, by 500": {guarded(respond(500, "text/plain", "oh")), theAgent, says{"agent server": "note: .* status 500; "}, true},
 	} {
