@@ -475,6 +475,19 @@ Feature: Authentication at the agent server
         | second | in turn     |
         | second | all at once |
 
+    @needs:users.2.same_identity
+    Scenario Outline: The runs of two users with the same identity, <when> and the <first> user first, report their own caller
+      Given the user is the <first> configured user, and the other user has the same identity
+      When two users start runs that report their caller, <when>
+      Then each run reports its own caller
+
+      Examples:
+        | first | when        |
+        | first | in turn     |
+        | first | all at once |
+        | third | in turn     |
+        | third | all at once |
+
   @AS-AUTH-8 @must @section-5
   @needs:users @writes
   Rule: A different spelling of an agent-server path does not bypass authentication
@@ -496,6 +509,7 @@ Feature: Authentication at the agent server
         | capital letters                  |
         | a path parameter                 |
         | a path parameter at the end      |
+        | a query                          |
         | a file extension                 |
         | percent-encoded letters          |
         | dot segments                     |

@@ -492,6 +492,7 @@ Feature: Authentication at the control plane
         | capital letters                  |
         | a path parameter                 |
         | a path parameter at the end      |
+        | a query                          |
         | a file extension                 |
         | percent-encoded letters          |
         | another version                  |

@@ -44,6 +44,9 @@ var respellings = map[string]func(path string) []string{
 		return []string{strings.Replace(path, "/v2/", "/v1/", 1), strings.Replace(path, "/v2/", "/v3/", 1),
 			strings.Replace(path, "/v2/", "/", 1), strings.Replace(path, "/v2/", "/api/v2/", 1)}
 	},
+	"a query": func(path string) []string { // of a health check, of a page, and with a value that names public files
+		return []string{path + "?health", path + "?limit=10", path + "?next=/static/x.png"}
+	},
 	"a file extension": func(path string) []string { return []string{path + ".png"} }, // images may be public
 	"percent-encoded letters": func(path string) []string { // which mean the same (RFC 3986, section 6.2.2)
 		return []string{strings.NewReplacer("threads", "thre%61ds", "deployments", "deploym%65nts").Replace(path)}

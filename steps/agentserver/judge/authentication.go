@@ -189,7 +189,7 @@ func ReportOwnCallers(runs ...Report) error {
 		for _, field := range distinguishing(r.Of, r.Other) {
 			value := other[field]
 			if own[field] != nil && messages.ReportsField(r.Said, field, own[field]) {
-				reported = reported || field == "identity" || own["identity"] == nil
+				reported = reported || field == "identity" || own["identity"] == nil || own["identity"] == other["identity"]
 				continue
 			}
 			_, isText := value.(string)

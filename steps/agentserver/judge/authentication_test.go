@@ -71,6 +71,7 @@ func reportRows() []judgetest.Row {
 	leak := func(name, class, actual string, got error) judgetest.Row {
 		return judgetest.Row{Name: name, Got: got, Kind: outcome.Leak, Class: class, Pointer: atMessages, Actual: actual}
 	}
+	south := known("South", "identity", "ada", "team", "xyz")
 	nobody := known("Ada")
 	secret := known("Bob", "email", "bob@example.com", "level", 4, "short", "abc")
 	return []judgetest.Row{
@@ -85,6 +86,9 @@ func reportRows() []judgetest.Row {
 		{Name: "only a field is reported", Got: reported(ada, bob, `{"level":3}`), Verdict: reports.Blocked},
 		{Name: "a field is reported, and no identity is known",
 			Got: reported(known("Ada", "level", 3), known("Bob", "level", 4), `{"level":3}`)},
+		{Name: "a field is reported, and both users have the same identity", Got: reported(ada, south, `{"identity":"ada","team":"abc"}`)},
+		leak("a run reports the team of another user with the same identity", "team", `team "xyz" of South`,
+			reported(ada, south, `{"identity":"ada","team":"xyz"}`)),
 		leak("a run reports another identity than its own", "identity", `identity "bob" of Bob`, reported(ada, bob, `{"identity":"bob"}`)),
 		leak("a run reports a number of another user", "level", "level 4 of Bob", reported(ada, bob, `{"identity":"ada","level":4}`)),
 		{Name: "a number of another user in a text", Got: reported(ada, bob, "You are ada, one of 4")},
