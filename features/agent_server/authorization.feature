@@ -19,7 +19,8 @@ Feature: Authorization at the agent server
     restricting access."
     A join fails if it waits for the run or shows something of it. A join that returns 2xx at once passes here and
     fails AS-RUN-9 if its body is empty, null, an empty object, only __error__, or the same as for an unknown run.
-    Judged for threads of the first user and of the second.
+    A server may refuse unusual metadata with a new thread, and the id of an existing thread. Judged for threads of the
+    first user and of the second.
 
     Scenario Outline: The request of another user to <operation> of the <owner> user returns an HTTP error
       Given the user is the <owner> configured user
@@ -49,6 +50,25 @@ Feature: Authorization at the agent server
       Examples:
         | owner  |
         | second |
+
+    Scenario Outline: A thread of the user with <metadata> returns an HTTP error to another user
+      Given a thread of the user with <metadata>
+      When the other user tries to read the state
+      Then the request returns an HTTP error status
+
+      Examples:
+        | metadata                         |
+        | null as metadata                 |
+        | an empty object as metadata      |
+        | an object in its metadata        |
+        | null as the owner in metadata    |
+        | no text as the owner in metadata |
+        | a list as the owner in metadata  |
+
+    Scenario: Another user who creates a thread with the id of a user's thread sees nothing of it
+      Given a completed run on a thread of the user with metadata
+      When the other user creates threads with the id of the thread, and reads its state
+      Then no response shows the run or the metadata of the thread
 
     Scenario Outline: GET by another user of a run of the <owner> user, under a thread of their own, returns an HTTP error
       Given the user is the <owner> configured user
@@ -267,8 +287,9 @@ Feature: Authorization at the agent server
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
     The requests send no filter, an empty filter, metadata that the threads of both users share, the ids of both
-    threads, and the other user as owner. A filter may return 4xx. The listing endpoint that is not configured is
-    judged too, if the target serves it. Judged for lists of the first user and of the second.
+    threads, a status, an empty list of ids, and the other user as owner. A filter may return 4xx. The listing endpoint
+    that is not configured is judged too, if the target serves it. Judged for lists of the first user and of the
+    second.
 
     Scenario Outline: A list with <filter> returns no threads of the <owner> user to another user
       Given the user is the <owner> configured user
@@ -366,6 +387,13 @@ Feature: Authorization at the agent server
         | an owner that is an object |
         | an owner that is a list    |
         | an owner that is null      |
+        | a status                   |
+        | no ids                     |
+
+    Scenario: A list filtered by an object in the metadata returns no threads of the first user to another user
+      Given a thread of each of two users, with an object in their metadata
+      When the other user lists the threads with the object that both metadata contain
+      Then the list holds no thread of the user
 
   @AS-AUTHZ-4 @should @section-5
   @writes

@@ -53,14 +53,25 @@ func (s *Server) send(ctx context.Context, who target.Caller, method, path strin
 
 // CreateThread creates a thread and enters it in the ledger. The caller judges the response.
 func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata map[string]any) (*Thread, error) {
-	if _, err := s.threadsBefore(ctx, who); err != nil { // read before the first one is created
-		return nil, err
-	}
 	body := map[string]any{}
 	if metadata != nil {
 		body["metadata"] = metadata
 	}
-	a, err := s.send(ctx, who, http.MethodPost, ThreadsPath, body)
+	return s.createThread(ctx, who, body, false)
+}
+
+// TryThread is [Server.CreateThread] with a body that the server may refuse.
+func (s *Server) TryThread(ctx context.Context, who target.Caller, body map[string]any) (*Thread, error) {
+	return s.createThread(ctx, who, body, true)
+}
+
+func (s *Server) createThread(ctx context.Context, who target.Caller, body map[string]any, mayRefuse bool) (*Thread, error) {
+	if _, err := s.threadsBefore(ctx, who); err != nil { // read before the first one is created
+		return nil, err
+	}
+	request := s.target.ToAgent(s.Base, who, http.MethodPost, ThreadsPath, body)
+	request.Wrong = mayRefuse
+	a, err := s.target.Client.Do(ctx, request)
 	if err != nil {
 		return nil, err
 	}

@@ -3,10 +3,9 @@ package agentserver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
-	"strings"
 
-	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
@@ -25,10 +24,11 @@ const (
 func (w *World) defineOwners(r *common.Definitions) {
 	r.Given(`a list of threads that shows their metadata`, w.requireListedMetadata)
 	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.requireRefusedThread)
-	r.Given(`a thread of each of two users`, w.createThreadOfEach)
+	r.Given(`a thread of each of two users(, with an object in their metadata)?`, w.createThreadOfEach)
 	r.Given(`a thread of the user that names the other user as owner`, w.createThreadForOther)
 	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
-	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner|an owner that is .+)`,
+	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner|an owner that is .+|`+
+		`a status|no ids|the object .+)`,
 		w.otherUserLists)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
 	r.When(`the user creates a thread with metadata`, func(ctx context.Context) error {
@@ -88,12 +88,12 @@ func (w *World) requireRefusedThread(ctx context.Context, name string) error {
 
 // createThreadOfEach creates a thread of each user, with the same mark. The user's own list must show the user's
 // thread: else its absence from other lists would show nothing.
-func (w *World) createThreadOfEach(ctx context.Context) error {
+func (w *World) createThreadOfEach(ctx context.Context, nested string) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
 		return err
 	}
-	w.mark = w.target.Name("listed")
+	w.mark, w.isNested = w.target.Name("listed"), nested != ""
 	first, err := w.markedThread(ctx, w.owner())
 	if err != nil {
 		return err
@@ -126,17 +126,21 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 		}
 	}
 	f := map[string]agent.Filter{
-		noFilter:                  nil,
-		"an empty filter":         {"metadata": map[string]any{}},
-		bySharedMetadata:          {"metadata": map[string]any{markKey: w.mark}},
-		"the ids of both threads": {"ids": []any{w.thread.Sent(), w.othersThread.Sent()}},
-		"the user as owner":       {"metadata": map[string]any{ownerKey: w.owner().User.Owner()}},
+		noFilter:            nil,
+		"an empty filter":   {"metadata": map[string]any{}},
+		bySharedMetadata:    {"metadata": map[string]any{markKey: w.mark}},
+		bySharedIDs:         {"ids": []any{w.thread.Sent(), w.othersThread.Sent()}},
+		"the user as owner": {"metadata": map[string]any{ownerKey: w.owner().User.Owner()}},
 		// Some databases take such an owner for an operator.
 		"an owner that is an object": {"metadata": map[string]any{ownerKey: map[string]any{"$ne": "nobody"}}},
 		"an owner that is a list":    {"metadata": map[string]any{ownerKey: []any{w.owner().User.Owner()}}},
 		"an owner that is null":      {"metadata": map[string]any{ownerKey: nil}},
+		// Some servers replace the filter of the handler by one of these.
+		"a status":                              {"status": "idle"},
+		"no ids":                                {"ids": []any{}},
+		"the object that both metadata contain": {"metadata": w.metadata()},
 	}[by]
-	if by == "the user as owner" || strings.HasPrefix(by, "an owner that is ") || w.isLossy() {
+	if !slices.Contains(holdOwn, by) || w.isLossy() {
 		return w.listUntil(ctx, other, f, nil) // the list may be empty
 	}
 	w.othersThread, err = w.listNewest(ctx, other, f, w.othersThread)
@@ -147,7 +151,11 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 const (
 	noFilter         = "no filter"
 	bySharedMetadata = "metadata that both threads have"
+	bySharedIDs      = "the ids of both threads"
 )
+
+// holdOwn has the filters with which a list contains the thread of its caller.
+var holdOwn = []string{noFilter, "an empty filter", bySharedMetadata, bySharedIDs}
 
 func (w *World) listHoldsNoForeign() error {
 	if w.scene.Response.IsRefused() {
@@ -193,24 +201,12 @@ func (w *World) userCreatesForOther(ctx context.Context) error {
 	return w.createThread(ctx, map[string]any{ownerKey: name})
 }
 
-// createThreadForOther creates a thread and completes a run on it, so that the thread has a state. If the server
-// refuses the run even to the owner, the thread has none.
+// createThreadForOther creates a thread that names the other user as owner, and completes a run on it.
 func (w *World) createThreadForOther(ctx context.Context) error {
 	if err := w.userCreatesForOther(ctx); err != nil {
 		return err
 	}
-	if w.scene.Response.IsRefused() {
-		return outcome.Inapplicable("an owner that is sent", "the target refuses a thread that names another owner: %s",
-			outcome.Seen(w.scene.Response))
-	}
-	if err := w.thread.Usable(); err != nil {
-		return err
-	}
-	err := w.nextRun(ctx, agent.Order{})
-	if outcome.Is(err, reports.Failed) {
-		return nil
-	}
-	return err
+	return w.completeAsCreated(ctx)
 }
 
 // ownerIsUser judges the owner in the metadata. It passes if the target refuses a thread that names another owner.

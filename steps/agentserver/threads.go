@@ -143,7 +143,7 @@ func (w *World) listNewest(ctx context.Context, who target.Caller, f agent.Filte
 // it.
 func (w *World) markedThread(ctx context.Context, who target.Caller) (*agent.Thread, error) {
 	if w.mark != "" {
-		t, err := w.server.CreateThread(ctx, who, map[string]any{markKey: w.mark})
+		t, err := w.server.CreateThread(ctx, who, w.metadata())
 		if err != nil {
 			return nil, err
 		}
@@ -152,6 +152,14 @@ func (w *World) markedThread(ctx context.Context, who target.Caller) (*agent.Thr
 		}
 	}
 	return w.server.NewThread(ctx, who)
+}
+
+// metadata returns the metadata with the mark of the scenario.
+func (w *World) metadata() map[string]any {
+	if w.isNested {
+		return map[string]any{markKey: map[string]any{"name": w.mark}}
+	}
+	return map[string]any{markKey: w.mark}
 }
 
 func (w *World) listOther(ctx context.Context, who target.Caller) error {

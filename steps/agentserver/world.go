@@ -38,6 +38,7 @@ type World struct {
 	sameIdentity bool          // "the other user" has the identity of "the user", in another team
 	rows         agent.Listing // the last list of threads; nil if the server returned no list
 	mark         string        // a value in the metadata of the scenario's threads
+	isNested     bool          // the mark is in an object
 	othersThread *agent.Thread // the thread of the other user, if each user has one
 	filter       string        // of the list, as the sentence names it
 
@@ -58,6 +59,7 @@ type World struct {
 	joins     *agent.GraphRun   // the run as it was joined
 	reported  []*agent.GraphRun // runs that report their callers
 	disguised []judge.Disguised
+	seen      []*exchange.Response // by the other user, who has used the id of the thread
 	extension extension
 }
 
@@ -65,8 +67,8 @@ type World struct {
 var byFeature = map[string][]func(*World, *common.Definitions){
 	"agent_server/authentication.feature": {(*World).defineCallers, (*World).defineOwners, (*World).defineRuns,
 		(*World).defineStates, (*World).defineThreads},
-	"agent_server/authorization.feature": {(*World).defineCallers, (*World).defineExtensions, (*World).defineOwners,
-		(*World).defineRuns, (*World).defineStates, (*World).defineThreads},
+	"agent_server/authorization.feature": {(*World).defineCallers, (*World).defineExtensions, (*World).defineForeignThreads,
+		(*World).defineOwners, (*World).defineRuns, (*World).defineStates, (*World).defineThreads},
 	"agent_server/contract.feature":   {},
 	"agent_server/errors.feature":     {(*World).defineContentTypes, (*World).defineThreads},
 	"agent_server/invariants.feature": {},

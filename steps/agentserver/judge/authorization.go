@@ -134,6 +134,24 @@ func HoldsNothingOfRun(a *exchange.Response, r Run, joined string, unknown *exch
 	return leak
 }
 
+// NoneShows judges that no response to another user contains the text of a run, or the mark in the metadata of its thread.
+func NoneShows(responses []*exchange.Response, r Run, mark string) error {
+	for _, a := range responses {
+		for _, text := range []string{r.Text(), mark} {
+			if !a.OK() || !messages.ContainsText(a, text) {
+				continue
+			}
+			return outcome.Fails(a, outcome.Violation{
+				Kind:     outcome.Leak,
+				Summary:  nameOf(a.Request) + " shows a thread to another user who created one with its id",
+				Expected: "400 or above, or nothing of the thread",
+				Check:    &reports.Check{Statuses: []string{"4XX", "5XX"}, Lacks: []string{text}},
+			})
+		}
+	}
+	return nil
+}
+
 // hasNoContent reports whether the body is empty, null, or an object that is empty or has only an error.
 func hasNoContent(a *exchange.Response) bool {
 	body := bytes.TrimSpace(a.Body)

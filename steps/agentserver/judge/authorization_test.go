@@ -34,6 +34,21 @@ func foreignRunRows() []judgetest.Row {
 	}
 }
 
+func takenIDRows() []judgetest.Row {
+	shows := func(status int, body string) error {
+		return NoneShows([]*exchange.Response{judgetest.Response(409, `{}`), judgetest.Response(status, body)}, run("one"), "mark-1")
+	}
+	leak := func(name string, got error) judgetest.Row {
+		return judgetest.Row{Name: name, Got: got, Kind: outcome.Leak}
+	}
+	return []judgetest.Row{
+		{Name: "a thread of the caller with the ID of another one", Got: shows(200, `{"thread_id":"t1","values":{"messages":[]}}`)},
+		{Name: "a refusal that repeats the text", Got: shows(409, `{"detail":"one"}`)},
+		leak("a taken thread shows the text of the run", shows(200, `{"values":{"messages":[{"content":"one"}]}}`)),
+		leak("a taken thread shows its metadata", shows(200, `{"metadata":{"mark":"mark-1"}}`)),
+	}
+}
+
 func TestMayHoldRun(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -18,7 +18,7 @@ import (
 // TestJudgements runs the tables of all files, and compares all messages with testdata/messages.golden.
 func TestJudgements(t *testing.T) {
 	judgetest.Run(t, "testdata/messages.golden", stateRows(), runStateRows(), keptRows(), rollbackRows(), remainsRows(),
-		threadRows(), runRows(), joinRows(), refusalRows(), reportRows(), disguiseRows(), ownerRows(), foreignRunRows(),
+		threadRows(), runRows(), joinRows(), refusalRows(), reportRows(), disguiseRows(), ownerRows(), foreignRunRows(), takenIDRows(),
 		extensionRows(), revisionRows(), situationRows())
 }
 

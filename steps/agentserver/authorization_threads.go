@@ -1,0 +1,97 @@
+package agentserver
+
+import (
+	"context"
+	"maps"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/agent"
+	"github.com/agentconform/agentconform/steps/agentserver/judge"
+	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
+)
+
+// unusualMetadata has bodies of POST /threads whose metadata some servers do not merge with the filter of the handler. The
+// interface does not state that a server must accept them.
+var unusualMetadata = map[string]any{
+	"null as metadata":                 nil,
+	"an empty object as metadata":      map[string]any{},
+	"an object in its metadata":        map[string]any{markKey: map[string]any{"name": "nested"}},
+	"null as the owner in metadata":    map[string]any{ownerKey: nil},
+	"no text as the owner in metadata": map[string]any{ownerKey: ""},
+	"a list as the owner in metadata":  map[string]any{ownerKey: []any{}},
+}
+
+// defineForeignThreads registers the sentences about the creation of threads that other users must not see.
+func (w *World) defineForeignThreads(r *common.Definitions) {
+	r.Given(`a thread of the user with ((?:null|an|no|a) .+)`, w.createUnusualThread)
+	r.Given(`a completed run on a thread of the user with metadata`, w.completeOnMarked)
+	r.When(`the other user creates threads with the id of the thread, and reads its state`, w.otherTakesID)
+	r.Then(`no response shows the run or the metadata of the thread`, func() error {
+		return judge.NoneShows(w.seen, w.current.Value(), w.mark)
+	})
+}
+
+func (w *World) createUnusualThread(ctx context.Context, name string) error {
+	metadata, is := unusualMetadata[name]
+	if !is {
+		return outcome.SuiteError("no metadata is called %q", name)
+	}
+	t, err := w.server.TryThread(ctx, w.owner(), map[string]any{"metadata": metadata})
+	if err != nil {
+		return err
+	}
+	w.thread = t
+	return w.completeAsCreated(ctx)
+}
+
+// completeAsCreated completes a run on the new thread, so that the thread has a state. If the server refuses the run even
+// to the owner, the thread has none. It skips the scenario if the server has refused the thread.
+func (w *World) completeAsCreated(ctx context.Context) error {
+	if w.thread.Response.IsRefused() {
+		return outcome.Inapplicable("such metadata", "the target refuses a thread with such metadata: %s",
+			outcome.Seen(w.thread.Response))
+	}
+	if err := w.thread.Usable(); err != nil {
+		return err
+	}
+	err := w.nextRun(ctx, agent.Order{})
+	if outcome.Is(err, reports.Failed) {
+		return nil
+	}
+	return err
+}
+
+func (w *World) completeOnMarked(ctx context.Context) (err error) {
+	w.mark = w.target.Name("taken")
+	w.thread, err = w.markedThread(ctx, w.owner())
+	if err != nil {
+		return err
+	}
+	return w.nextRun(ctx, agent.Order{})
+}
+
+// otherTakesID creates threads with the id of an existing thread, as clients of some servers do. The interface does not
+// define such a request: the server may refuse it, ignore the id, or create a thread of the other user.
+func (w *World) otherTakesID(ctx context.Context) error {
+	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
+	for _, more := range []map[string]any{nil, {"if_exists": "raise"}, {"if_exists": "do_nothing"}} {
+		body := map[string]any{"thread_id": w.thread.Sent()}
+		maps.Copy(body, more)
+		t, err := w.server.TryThread(ctx, other, body)
+		if err != nil {
+			return err
+		}
+		state, err := w.server.State(ctx, other, w.thread)
+		if err != nil {
+			return err
+		}
+		w.seen = append(w.seen, []*exchange.Response{t.Response, state}...)
+	}
+	return nil
+}
