@@ -30,11 +30,12 @@ Feature: Threads
 
   @AS-THREAD-2 @must @section-4
   @writes
-  Rule: The list of threads is an array that contains the caller's new thread
+  Rule: The list of threads is an array that contains the caller's threads
     "GET /threads ... List of threads"
     The listing endpoint is configurable (agent.listing): GET /threads, or POST /threads/search. If it is not
     configured, GET /threads is tried, and POST /threads/search is used if that returns 404 or 405. The list is read
-    again for up to timeouts.request.
+    again for up to timeouts.request. A thread stays in the list, whatever happens on it. A list that may be one page of
+    several is judged for new threads only.
 
     Scenario: A new thread is in the list
       Given a thread of the user
@@ -46,3 +47,43 @@ Feature: Threads
     Scenario: Every valid list of threads returned 2xx
       When all exchanges of the test run are read
       Then every valid request to "list-threads" returned 2xx
+
+    @slow
+    Scenario: A thread stays in the list during its run
+      When the user lists the threads before and during a run of the thread
+      Then the list holds the thread
+
+    @situation
+    Scenario Outline: A thread on which <event> stays in the list
+      Given a thread on which <event>
+      When the thread is used again
+      Then the list of the user's threads contains it
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has failed                                    |
+        | a run has used a tool                               |
+        | five runs with equal messages have completed        |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a long run was rolled back                          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | a run was rolled back by one that failed            |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |

@@ -30,6 +30,7 @@ func (w *World) defineThreads(r *common.Definitions) {
 		return err
 	})
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
+	r.When(`the user lists the threads before and during a run of the thread`, w.listDuringRun)
 	r.Then(`the response has a "thread_id"`, func() error { return w.hasID("thread_id") })
 	r.Then(`their ids are distinct`, w.threadsDiffer)
 	r.Then(`the list holds the thread`, w.listHoldsThread)
@@ -49,6 +50,39 @@ func (w *World) callerLists(ctx context.Context, name string) error {
 	}
 	w.thread = t
 	return nil
+}
+
+// listDuringRun lists a thread before its first run, because a list may show a new thread with a delay.
+func (w *World) listDuringRun(ctx context.Context) error {
+	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		if err := w.onNewThread(ctx); err != nil {
+			return false, err
+		}
+		l, err := w.server.Listed(ctx, w.thread, w.target.Config.Timeouts.Request)
+		if err != nil {
+			return false, err
+		}
+		if !l.Holds {
+			return false, outcome.Inapplicable("lists of threads", "the list does not contain the new thread")
+		}
+		w.prior, err = w.server.InProgressOn(ctx, w.thread, agent.JustStarted, agent.Order{Hold: w.wanted})
+		if err != nil {
+			return false, outcome.AsPrecondition(err)
+		}
+		l, err = w.server.Listed(ctx, w.thread, w.target.Config.Patience)
+		if err != nil {
+			return false, err
+		}
+		if l.Rows != nil && !l.Holds && !l.IsWhole {
+			return false, outcome.Inapplicable("lists of threads", "the list may be one page of several")
+		}
+		w.rows, w.scene.Response = l.Rows, l.Response
+		return l.Response.Ended().Before(w.prior.Until()), nil
+	})
+	if err == nil && !inTime {
+		return outcome.Inconclusive("the run ended before the threads were listed, in %d attempts", agent.Attempts)
+	}
+	return err
 }
 
 func (w *World) threadsDiffer() error {

@@ -62,6 +62,7 @@ var ThreadChecks = []ThreadCheck{
 	{"another user cannot read the thread or its run", reads, anyRun, (*Thread).otherCannotRead},
 	{"another user cannot start a run on it", reads, anyRun, (*Thread).otherCannotRun},
 	{"a new thread of the user contains no messages", reads, anyRun, (*Thread).newThreadIsEmpty},
+	{"the list of the user's threads contains it", reads, anyRun, (*Thread).listHoldsThread},
 	{acceptsFurther, furtherRun, anyRun, (*Thread).runsFurther},
 	{"a further run receives the user who started it", furtherRun, anyRun, (*Thread).furtherRunKnowsUser},
 	{endsWithFurther, furtherRun, anyRun, (*Thread).stateEndsWithFurther},
@@ -194,6 +195,19 @@ func (t *Thread) otherCannotRead(ctx context.Context) error {
 		}
 		return judge.IsError(a, "")
 	})
+}
+
+// listHoldsThread does not judge a list that may be a page: new threads of other scenarios displace those of earlier pages.
+func (t *Thread) listHoldsThread(ctx context.Context) error {
+	l, err := t.server.Listed(ctx, t.Thread, t.Target.Config.Timeouts.Request)
+	if err != nil {
+		return err
+	}
+	if l.Rows != nil && !l.Holds && !l.IsWhole {
+		return outcome.Inapplicable("lists of threads", "the list may be one page of several")
+	}
+	list := judge.List{Response: l.Response, IsList: l.Rows != nil, Rows: l.Rows.All(), Hint: t.Target.ListingHint()}
+	return judge.ListHolds(list, judge.Thread{ID: t.ID, Created: t.Response})
 }
 
 func (t *Thread) newThreadIsEmpty(ctx context.Context) error {

@@ -1,0 +1,43 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+)
+
+// Listed is the last list of threads in which a thread was looked for.
+type Listed struct {
+	Rows     Listing
+	Response *exchange.Response
+	Holds    bool // the list has the thread
+	IsWhole  bool // the list has all threads of the caller
+}
+
+// Listed lists the threads of the owner of a thread until the list has the thread or the time is over. A list that is shorter
+// than a page is whole. So is one that is shorter than a later list, because no limit has cut it.
+func (s *Server) Listed(ctx context.Context, t *Thread, limit time.Duration) (Listed, error) {
+	var l Listed
+	look := func() (done bool, err error) {
+		l.Rows, l.Response, err = s.List(ctx, t.Owner, nil, t)
+		l.Holds = l.Rows.Thread(t.ID).Exists()
+		return l.Holds || l.Rows == nil, err
+	}
+	if err := s.target.RetryFor(ctx, limit, look); err != nil || l.Holds || l.Rows == nil {
+		return l, err
+	}
+	before := l.Rows.Len()
+	if before < LeastPage || s.target.Searches() {
+		l.IsWhole = !l.Rows.MayLack()
+		return l, nil
+	}
+	if _, err := s.NewThread(ctx, t.Owner); err != nil {
+		return l, err
+	}
+	if _, err := look(); err != nil {
+		return l, err
+	}
+	l.IsWhole = l.Rows.Len() > before
+	return l, nil
+}
