@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// longerHold is longer than a proxy in front of an agent server may let a join wait.
-const longerHold = 1200 * time.Millisecond
+// longerHold is longer than a server or a proxy in front of it may let a join wait: some stop after one or two seconds.
+const longerHold = 2500 * time.Millisecond
 
 // defineJoins registers the sentences about joins (section 4).
 func (w *World) defineJoins(r *common.Definitions) {
