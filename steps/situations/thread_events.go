@@ -7,10 +7,7 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
-	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/client"
-	"github.com/agentconform/agentconform/steps/exchange"
-	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
 	"github.com/agentconform/agentconform/steps/target"
@@ -161,103 +158,6 @@ func (t *Thread) joinFor(ctx context.Context, g *agent.GraphRun) error {
 
 // pause returns a time after which a join of the run has arrived at the server, long before the run ends.
 func (t *Thread) pause(g *agent.GraphRun) time.Duration { return min(t.Agents.Slack(), g.Order.Hold/4) }
-
-// sendDuringJoin sends a run without multitask_strategy while another one is in progress and a join of that is pending. The
-// interface does not define what happens to either: the runs whose messages the state holds afterwards have completed.
-func (t *Thread) sendDuringJoin(ctx context.Context) error {
-	patience := min(t.Target.Config.Patience, time.Second)
-	first, err := t.server.Start(ctx, t.Thread, agent.Order{Waits: true, Hold: 4 * patience})
-	if err != nil {
-		return err
-	}
-	if err := t.joinFor(ctx, first); err != nil {
-		return err
-	}
-	o, err := t.reporting(ctx)
-	if err != nil {
-		return err
-	}
-	o.Hold = first.Order.Hold // longer than the rest of the first run, so that a join that waits only for that is early
-	second, err := t.server.TryPost(ctx, t.owner(), t.Thread, o)
-	if err != nil {
-		return err
-	}
-	accepted := []*agent.GraphRun{first}
-	if second.ID != "" {
-		accepted, t.queued = append(accepted, second), second
-		a, err := t.retrieveWhile(ctx, second, first)
-		if err != nil {
-			return err
-		}
-		if a != nil {
-			t.found = judge.IsRun(a, second.Value())
-		}
-	}
-	var state *exchange.Response
-	for _, g := range slices.Backward(accepted) {
-		state, err = t.server.Await(ctx, g)
-		if err != nil {
-			return err
-		}
-	}
-	t.completed = completedIn(state, accepted)
-	if areMixed(state, t.completed, accepted) {
-		return outcome.Inapplicable("situations", "on this target, a plain run was executed at the same time as another one")
-	}
-	return nil
-}
-
-// retrieveWhile retrieves a run that was accepted while another one was in progress, and returns the last response before
-// that one ends, or nil. It repeats a GET that is refused, because a read within patience may not find the run yet.
-func (t *Thread) retrieveWhile(ctx context.Context, g, inProgress *agent.GraphRun) (*exchange.Response, error) {
-	var last *exchange.Response
-	const first, longest = 20 * time.Millisecond, 50 * time.Millisecond
-	until := inProgress.NotOverBefore()
-	err := client.Repeat(ctx, first, longest, until, func() (bool, error) {
-		a, err := t.server.GetRun(ctx, t.owner(), g)
-		if err != nil {
-			return false, err
-		}
-		isSettled := a.OK() || a.Sent.After(g.Responded().Add(t.Target.Config.Patience))
-		if isSettled && a.Ended().Before(until) {
-			last = a
-		}
-		return a.OK(), nil
-	})
-	return last, err
-}
-
-// completedIn returns the runs that have written all their messages before the input of another one, in the order of the
-// state. If there are none, it returns the run that was accepted last, because that one must complete.
-func completedIn(state *exchange.Response, accepted []*agent.GraphRun) (completed []*agent.GraphRun) {
-	writers := agent.Writers(messages.Of(state), accepted)
-	for _, g := range accepted {
-		wrote := 0
-		for _, writer := range writers {
-			if writer == g {
-				wrote++
-			}
-		}
-		if wrote >= g.Value().Outputs {
-			completed = append(completed, g)
-		}
-	}
-	if len(completed) == 0 {
-		return accepted[len(accepted)-1:]
-	}
-	slices.SortStableFunc(completed, func(a, b *agent.GraphRun) int { return len(b.Wrote(state)) - len(a.Wrote(state)) })
-	return completed
-}
-
-// areMixed reports whether a message of another run follows the input of the last completed one.
-func areMixed(state *exchange.Response, completed, accepted []*agent.GraphRun) bool {
-	last := completed[len(completed)-1]
-	return slices.ContainsFunc(last.Wrote(state), func(m messages.Message) bool {
-		return slices.ContainsFunc(accepted, func(g *agent.GraphRun) bool {
-			return g != last && strings.Contains(m.Text, g.Text())
-		})
-	})
-}
 
 // otherCreatesThreads creates so many threads of another user that they fill a page of ten.
 func (t *Thread) otherCreatesThreads(ctx context.Context) error {
