@@ -52,6 +52,19 @@ Feature: Authentication at the agent server
         | join a run of an unknown thread     |
         | read the state of an unknown thread |
 
+    @writes
+    Scenario Outline: Without credentials, the request to <operation> during a run returns the handler's status
+      Given a run in progress on a new thread
+      When during the run, a caller without credentials tries to <operation>
+      Then the caller is refused with the status of the authentication handler
+
+      Examples:
+        | operation                 |
+        | read the state            |
+        | retrieve a run            |
+        | start a run               |
+        | start a run with rollback |
+
     @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
     Scenario Outline: After an update of the deployment, without credentials, the request to <operation> returns the handler's status
       Given the agent server of a deployment that was updated

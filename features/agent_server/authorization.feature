@@ -120,6 +120,19 @@ Feature: Authorization at the agent server
         | second | join a run                               |
         | second | join the run under a thread of their own |
 
+    Scenario Outline: With a run in progress of the <owner> user, another user's request to <operation> returns an HTTP error
+      Given the user is the <owner> configured user
+      And a run in progress on a new thread
+      When during the run, the other user tries to <operation>
+      Then the request returns an HTTP error status
+
+      Examples:
+        | owner  | operation      |
+        | first  | read the state |
+        | first  | retrieve a run |
+        | second | read the state |
+        | second | retrieve a run |
+
     @needs:users.2.same_identity
     Scenario Outline: With a run of the <owner> user, the request of one with the same identity to <operation> returns an HTTP error
       Given the user is the <owner> configured user, and the other user has the same identity
@@ -197,6 +210,19 @@ Feature: Authorization at the agent server
       Given the user is the <owner> configured user
       And a completed run on a new thread
       When the other user tries to start <run>
+      Then the request returns an HTTP error status
+
+      Examples:
+        | owner  | run                 |
+        | first  | a run               |
+        | first  | a run with rollback |
+        | second | a run               |
+        | second | a run with rollback |
+
+    Scenario Outline: With a run in progress of the <owner> user, another user's request to start <run> returns an HTTP error
+      Given the user is the <owner> configured user
+      And a run in progress on a new thread
+      When during the run, the other user tries to start <run>
       Then the request returns an HTTP error status
 
       Examples:

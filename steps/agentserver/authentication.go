@@ -28,6 +28,7 @@ const (
 	startsRun       = `start a run(?: with rollback| of an unknown thread)?`
 	whileInProgress = `the other user, while it is in progress, tries to ` +
 		`(join a run|join the run under a thread of their own)`
+	duringRun      = `during the run, (the other user|a caller without credentials) tries to ((?:read|retrieve) .+|` + startsRun + `)`
 	twoUsersReport = `two users start runs that report their caller, (in turn|all at once)`
 )
 
@@ -37,6 +38,7 @@ func (w *World) defineCallers(r *common.Definitions) {
 	r.Given(refusedCallers+` was refused (a run(?: with rollback)?) on it`,
 		w.requireRefusedRun)
 	r.When(anyAttempt, w.callerTries)
+	r.When(duringRun, w.callerTriesDuringRun)
 	r.When(`the user starts a run that reports its caller`, w.userStartsReport)
 	r.When(twoUsersReport, w.usersStartReports)
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
@@ -103,6 +105,20 @@ func (w *World) callerTries(ctx context.Context, name, operation string) error {
 	}
 	w.scene.Response = a
 	return nil
+}
+
+// callerTriesDuringRun sends the request of a caller while the run of the user is in progress.
+func (w *World) callerTriesDuringRun(ctx context.Context, name, operation string) error {
+	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		if err := w.callerTries(ctx, name, operation); err != nil {
+			return false, err
+		}
+		return w.scene.Response.Ended().Before(w.prior.Until()), nil
+	})
+	if err == nil && !inTime {
+		return outcome.Inconclusive("the run ended before the response to %s, in %d attempts", name, agent.Attempts)
+	}
+	return err
 }
 
 // runToTry returns the run and the thread that the request of a caller is about.
