@@ -280,9 +280,9 @@ func (c *Client) newRequest(ctx context.Context, r exchange.Request) (*http.Requ
 	return request, nil
 }
 
-// send sends a request. If the connection was idle before and was closed without a byte of a response, send repeats the
-// request once on a new connection and marks it as repeated, because the server may have carried out both. net/http itself
-// repeats GET requests, and requests of which it wrote nothing.
+// send sends a request. If the connection had served another request and was closed without a byte of a response, send
+// repeats the request once on a new connection and marks it as repeated, because the server may have carried out both.
+// net/http itself repeats GET requests, and requests of which it wrote nothing.
 func (c *Client) send(ctx context.Context, r exchange.Request) (*received, error) {
 	seen := &progress{route: c.route}
 	a, err := c.sendOnce(ctx, r, seen)

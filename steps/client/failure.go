@@ -58,7 +58,7 @@ func (p *progress) noResponse(r exchange.Request, err error) *exchange.NoRespons
 		}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), isReset(err),
-		p.idle.Load() && !began: // net/http reports a closed idle connection with various errors
+		p.reused.Load() && !began: // net/http reports a closed idle connection with various errors
 		n.Cause = "the connection was closed before the response was complete"
 		n.Closed = true
 	case began:
@@ -103,8 +103,10 @@ func Certificate(c *x509.Certificate) string {
 type progress struct {
 	route *Route
 	began atomic.Bool // the first byte of the response has arrived
-	idle  atomic.Bool // the connection was idle before
-	stage atomic.Pointer[exchange.Stage]
+	// The connection has served another request. A server may close it as idle even if net/http did not store it in between,
+	// but passed it on to a waiting request.
+	reused atomic.Bool
+	stage  atomic.Pointer[exchange.Stage]
 }
 
 func (p *progress) watch(ctx context.Context) context.Context {
@@ -116,15 +118,15 @@ func (p *progress) watch(ctx context.Context) context.Context {
 		TLSHandshakeStart: func() { at(exchange.StageTLS) },
 		GotConn: func(c httptrace.GotConnInfo) {
 			at(exchange.StageHTTP)
-			p.idle.Store(c.WasIdle)
+			p.reused.Store(c.Reused)
 		},
 		GotFirstResponseByte: func() { p.began.Store(true) },
 	})
 }
 
-// closedIdle reports whether a request has no response because its connection, which had been idle, was closed.
+// closedIdle reports whether a request has no response because its connection, which had served another one, was closed.
 func (p *progress) closedIdle(none *exchange.NoResponse) bool {
-	return none.Closed && p.idle.Load() && !p.began.Load() && !isReset(none.Err)
+	return none.Closed && p.reused.Load() && !p.began.Load() && !isReset(none.Err)
 }
 
 // streamError receives the error of net/http for an HTTP/2 stream that was reset: net/http fills in any type with these
