@@ -313,9 +313,9 @@ Feature: Authorization at the agent server
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
     The requests send no filter, an empty filter, metadata that the threads of both users share, the ids of both
-    threads, a status, an empty list of ids, and the other user as owner. A filter may return 4xx. The listing endpoint
-    that is not configured is judged too, if the target serves it. Judged for lists of the first user and of the
-    second.
+    threads, a status, an order, an empty list of ids, empty values, and the other user as owner. A filter may return
+    4xx. The listing endpoint that is not configured is judged too, if the target serves it. Judged for lists of the
+    first user and of the second.
 
     Scenario Outline: A list with <filter> returns no threads of the <owner> user to another user
       Given the user is the <owner> configured user
@@ -415,6 +415,8 @@ Feature: Authorization at the agent server
         | an owner that is null      |
         | a status                   |
         | no ids                     |
+        | no values                  |
+        | an order                   |
 
     Scenario: A list filtered by an object in the metadata returns no threads of the first user to another user
       Given a thread of each of two users, with an object in their metadata

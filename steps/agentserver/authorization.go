@@ -28,7 +28,7 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.Given(`a thread of the user that names the other user as owner`, w.createThreadForOther)
 	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner|an owner that is .+|`+
-		`a status|no ids|the object .+)`,
+		`a status|no ids|no values|an order|the object .+)`,
 		w.otherUserLists)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
 	r.When(`the user creates a thread with metadata`, func(ctx context.Context) error {
@@ -137,6 +137,8 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 		"an owner that is null":      {"metadata": map[string]any{ownerKey: nil}},
 		// Some servers replace the filter of the handler by one of these.
 		"a status":                              {"status": "idle"},
+		"no values":                             {"values": map[string]any{}},
+		"an order":                              {"sort_by": "created_at", "sort_order": "asc"},
 		"no ids":                                {"ids": []any{}},
 		"the object that both metadata contain": {"metadata": w.metadata()},
 	}[by]
