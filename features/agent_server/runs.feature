@@ -180,7 +180,8 @@ Feature: Runs
     After the join the state contains the input and the ai message of the run. If the first read lacks messages, a second
     run on another thread decides: its state is read once, after the configured patience. A run whose graph raised an
     error has completed too, and its join may return any status. Every run must end within timeouts.run plus its own
-    hold and those of earlier runs on the thread.
+    hold and those of earlier runs on the thread. A run that is pending behind another one is judged if the target accepts
+    multitask_strategy enqueue, which is not part of the interface.
 
     Scenario: A join returns when the run has completed, and not before
       When the user starts a long run, and joins it
@@ -194,6 +195,11 @@ Feature: Runs
 
     Scenario: Two joins at the same time both return when the run has completed, and not before
       When the user starts a long run, and joins it twice at the same time
+      Then the join returns 2xx
+      And the join does not return before the end of the run
+
+    Scenario: A join of a run that is pending behind another one returns when the run has completed, and not before
+      When the user joins a run that is pending behind another run
       Then the join returns 2xx
       And the join does not return before the end of the run
 

@@ -186,7 +186,7 @@ func (rb *Rollback) Usable() error {
 const (
 	HasStarted    = "after it had started"
 	JustStarted   = "as soon as it was accepted"
-	pendingBehind = "while it was pending behind another run"
+	PendingBehind = "while it was pending behind another run"
 )
 
 // Progress is a run in progress, with the time of its end.
@@ -216,7 +216,7 @@ func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Dura
 // InProgressOn is InProgress on the thread, or on a new one for each attempt if it is nil.
 func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, o Order) (*Progress, error) {
 	o.Waits, o.written = true, moment == HasStarted
-	if moment == pendingBehind {
+	if moment == PendingBehind {
 		if err := s.queuesRuns(ctx); err != nil {
 			return nil, err
 		}
@@ -232,7 +232,7 @@ func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, o 
 			}
 		}
 		p, err := s.begin(ctx, t, moment, o)
-		if err == nil && p.ended == nil && moment == pendingBehind {
+		if err == nil && p.ended == nil && moment == PendingBehind {
 			p, err = s.behind(ctx, p)
 		}
 		if err != nil {

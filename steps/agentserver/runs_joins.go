@@ -19,6 +19,7 @@ const longerHold = 2500 * time.Millisecond
 // defineJoins registers the sentences about joins (section 4).
 func (w *World) defineJoins(r *common.Definitions) {
 	r.When(`the user starts a (long|longer) run, and joins it( twice at the same time)?`, w.startLongAndJoin)
+	r.When(`the user joins a run that is pending behind another run`, w.joinPending)
 	r.When(`the user joins the run`, w.userJoins)
 	r.Then(`the join returns any status`, w.joinReturns)
 	r.Then(`the join returns 2xx`, w.joinSucceeds)
@@ -49,6 +50,27 @@ func (w *World) startLongAndJoin(ctx context.Context, long, twice string) error 
 			agent.Attempts)
 	}
 	return nil
+}
+
+// joinPending joins a run once patience is over, if the run before it is still in progress then.
+func (w *World) joinPending(ctx context.Context) error {
+	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		p, err := w.server.InProgress(ctx, agent.PendingBehind, w.wanted)
+		if err != nil {
+			return false, err
+		}
+		w.prior = p
+		w.setRun(p.GraphRun)
+		if err := client.Sleep(ctx, time.Until(p.Responded().Add(w.target.Config.Patience))); err != nil {
+			return false, err
+		}
+		_, err = w.joinInTime(ctx, false)
+		return w.joined.Sent().Before(p.Until()), err
+	})
+	if err == nil && !inTime {
+		return outcome.Inconclusive("the run before it ended before the join was sent, in %d attempts", agent.Attempts)
+	}
+	return err
 }
 
 // joinInTime joins the run, and reports whether the last join was sent before the end of the run.
