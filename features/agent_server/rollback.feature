@@ -276,6 +276,39 @@ Feature: Rolling back a run in progress
       Then the runs on the other threads can be retrieved
       And they complete with their own messages
 
+    @situation
+    Scenario Outline: On a thread on which <event>, a rollback deletes no completed run
+      Given a thread on which <event>
+      When a run is rolled back on it
+      Then its completed runs can still be retrieved after that
+
+      Examples:
+        | event                                               |
+        | a run has completed                                 |
+        | a run has used a tool                               |
+        | five runs with equal messages have completed        |
+        | metadata was set                                    |
+        | a client has dropped its join                       |
+        | a plain run was sent while a join was pending       |
+        | invalid runs were refused                           |
+        | runs of an unknown assistant were refused           |
+        | runs of another user were refused                   |
+        | runs without credentials were refused               |
+        | runs with an unknown token were refused             |
+        | another user has created eleven threads since       |
+        | a run was rolled back as soon as it was accepted    |
+        | a long run was rolled back                          |
+        | a run was rolled back after two seconds             |
+        | a run was rolled back while a join was pending      |
+        | a run was rolled back after its join was dropped    |
+        | a run was rolled back by one with the same input    |
+        | several runs were rolled back in turn               |
+
+      @shares:updated
+      Examples:
+        | event                                                |
+        | a run has completed since the deployment was updated |
+
   @AS-ROLLBACK-8 @must @section-3 @slow @after:AS-ROLLBACK-1 @after:AS-ROLLBACK-2 @after:AS-ROLLBACK-3
   @writes
   Rule: After several rollbacks, only one run remains; if they came one by one, the last

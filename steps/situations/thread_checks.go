@@ -70,6 +70,7 @@ var ThreadChecks = []ThreadCheck{
 	{"it completes without waiting for the prior run", rollback, anyRun, (*Thread).rollsBack},
 	{"the prior run can no longer be retrieved after that", rollback, anyRun, (*Thread).priorIsGone},
 	{"the state has the messages of the new run and none of the prior run", rollback, anyRun, (*Thread).stateIsOfNewRun},
+	{"its completed runs can still be retrieved after that", rollback, completedRuns, (*Thread).completedRemain},
 	{"the new run receives the user who started it", rollback, anyRun, (*Thread).newRunKnowsUser},
 }
 

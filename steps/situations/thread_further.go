@@ -7,6 +7,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
+	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -162,7 +163,21 @@ func (t *Thread) priorIsGone(context.Context) error {
 	return t.rolled.After.NoneRetrievable()
 }
 
-// stateIsOfNewRun does not judge the messages of runs that had completed before the rollback.
+// completedRemain judges that the rollback has deleted no other run than the one in progress.
+func (t *Thread) completedRemain(ctx context.Context) error {
+	if err := t.isRolledBack(); err != nil {
+		return err
+	}
+	return common.Each(t.completed, func(g *agent.GraphRun) error {
+		a, err := t.server.GetRun(ctx, t.owner(), g)
+		if err != nil {
+			return err
+		}
+		return judge.IsRun(a, g.Value())
+	})
+}
+
+// stateIsOfNewRun does not judge whether the state has the messages of runs that had completed before the rollback.
 func (t *Thread) stateIsOfNewRun(context.Context) error {
 	if err := t.isRolledBack(); err != nil {
 		return err
@@ -172,6 +187,9 @@ func (t *Thread) stateIsOfNewRun(context.Context) error {
 	err := t.rolled.Prior.LeftIn(state, others...)
 	if err == nil {
 		err = judge.StateEndsWith(state, t.rolled.Next.Value())
+	}
+	if err == nil && len(t.completed) > 0 {
+		err = judge.RepeatsNoInput(state, t.last()[0].Value())
 	}
 	return t.unlessRefused(state, err)
 }

@@ -80,6 +80,15 @@ func (r Run) lastInputIn(state []messages.Message) int {
 // HoldsInputOnce judges that a state has one message with the text of the input of a run, although a run with the same
 // input was rolled back.
 func HoldsInputOnce(state *exchange.Response, r Run) error {
+	return inputIsOnce(state, r, outcome.NotRemoved, "A message of a rolled-back run with the same input stays in the thread")
+}
+
+// RepeatsNoInput judges that a rollback has not doubled the input of a completed run. The state may lack it.
+func RepeatsNoInput(state *exchange.Response, r Run) error {
+	return inputIsOnce(state, r, outcome.WrongValue, "The thread state repeats a message of a completed run after a rollback")
+}
+
+func inputIsOnce(state *exchange.Response, r Run, kind outcome.Kind, summary string) error {
 	all := messages.Of(state)
 	found := 0
 	for _, m := range all {
@@ -91,8 +100,8 @@ func HoldsInputOnce(state *exchange.Response, r Run) error {
 		return nil
 	}
 	return outcome.Fails(state, outcome.Violation{
-		Kind:     outcome.NotRemoved,
-		Summary:  "A message of a rolled-back run with the same input stays in the thread",
+		Kind:     kind,
+		Summary:  summary,
 		Expected: fmt.Sprintf("1 message with the text %q", r.Text()),
 		Actual:   fmt.Sprintf("%d messages with it, in %s", found, messages.Shown(all)),
 		Pointer:  atMessages,
