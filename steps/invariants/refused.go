@@ -377,6 +377,8 @@ func (r *refused) isExcused(s *seen) bool {
 			ended := r.endOf(g, objectKey(s))
 			return g.sent.Before(s.Ended) && (ended.IsZero() || ended.Add(r.revisions.patience).After(s.Sent))
 		})
+	case "get-run", "join-run":
+		return r.mayBeReplaced(s)
 	case "update-deployment":
 		return !r.hasSettled(s)
 	case "get-deployment", "get-revision", "list-revisions": // an update may have created what is read

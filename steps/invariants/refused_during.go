@@ -59,6 +59,16 @@ func (r *refused) mayFail(s *seen) bool {
 	return isOfOther(s, r.target.Config.AssistantID) || slices.Contains(strings.Fields(lastText(s)), agent.Fail)
 }
 
+// mayBeReplaced reports whether another run was accepted after the run of a request, which was not seen to have ended: the
+// interface does not define the strategy of a request that names none, so it may be rollback.
+func (r *refused) mayBeReplaced(s *seen) bool {
+	all := r.runs[objectKey(s)]
+	at := slices.IndexFunc(all, func(g *threadRun) bool { return g.id == s.In("run_id") })
+	return at >= 0 && all[at].ended.IsZero() && slices.ContainsFunc(all, func(other *threadRun) bool {
+		return other.sent.After(all[at].sent) && other.sent.Before(s.Ended)
+	})
+}
+
 // endOf returns when a run ended at the latest, or zero if that is unknown: a rollback ends all runs before it.
 func (r *refused) endOf(g *threadRun, key string) time.Time {
 	end := g.ended

@@ -58,6 +58,17 @@ func TestRefusedValidRequest(t *testing.T) {
 			first(h)
 			run(h, "POST", "/threads/"+one+"/runs", runBody, 409, `{}`)
 		}, false},
+		{"a join of a run that a later one may have replaced", `every valid request to "join-run" returned 2xx`, func(h *history) {
+			held(h, "wait=60000")
+			run(h, "GET", "/threads/"+one+"/runs/"+two+"/join", "", 200, `{}`)
+			run(h, "POST", "/threads/"+one+"/runs", runBody, 200, `{"run_id":"`+one+`"}`)
+			run(h, "GET", "/threads/"+one+"/runs/"+two+"/join", "", 404, `{}`)
+		}, false},
+		{"a join of a run that had ended before a later one", `every valid request to "join-run" returned 2xx`, func(h *history) {
+			completed(h)
+			run(h, "POST", "/threads/"+one+"/runs", runBody, 200, `{"run_id":"`+one+`"}`)
+			run(h, "GET", "/threads/"+one+"/runs/"+two+"/join", "", 404, `{}`)
+		}, true},
 		{"a run after one without a response", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			completed(h)
 			run(h, "POST", "/threads/"+one+"/runs", runBody, 500, ``)
