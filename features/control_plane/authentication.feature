@@ -398,7 +398,8 @@ Feature: Authentication at the control plane
   Rule: Another tenant gets the status for unknown deployments, and its PATCH creates no revision
     The response must have the status of an unknown deployment, and its body must not contain the revision or the name of
     the deployment. The other tenant sends all of its credentials, only its bearer token, and its API key with the tenant
-    ID of the client. The interface implies the isolation of tenants, but does not state it.
+    ID of the client. The interface implies the isolation of tenants, but does not state it. It defines no list of
+    deployments. If the target has one, it is judged.
 
     @reads @shares:deployment
     Scenario Outline: The request of another tenant to <operation> returns the status for an unknown deployment
@@ -435,6 +436,13 @@ Feature: Authentication at the control plane
         | retrieve a deployment |
         | list its revisions    |
         | retrieve a revision   |
+
+    @reads @shares:deployment
+    Scenario: The list of the deployments of another tenant does not show the deployment
+      Given an existing deployment
+      And a target that lists it
+      When the other tenant tries to list the deployments
+      Then the response does not show the deployment
 
     @shares:changing
     Scenario: An update request of another tenant creates no revision

@@ -28,9 +28,11 @@ func (w *World) defineAccess(r *common.Definitions) {
 	r.Given(`another existing deployment`, w.existing(w.plane.Fixtures.Existing))
 	r.Given(`an existing deployment, or an unknown id`, w.takeExistingOrUnknown)
 	r.Given(`a target that can list its deployments`, w.canListDeployments)
+	r.Given(`a target that lists it`, w.listsDeployment)
 	r.When(`(?:a client with )?(no credentials|an unknown API key|an API key that is (?:`+noCredential+`|`+nearMiss+`)|`+
 		`a (?:bearer token|tenant ID) that is (?:`+noCredential+`)|the token of a user of the agent server|`+
-		`the other tenant(?: with (?:only its bearer token|the tenant ID of the client))?) tries to (`+operations+`|update its source)(?: with a unique name)?`, w.clientTries)
+		`the other tenant(?: with (?:only its bearer token|the tenant ID of the client))?) tries to (`+operations+`|update its source|`+
+		listDeployments+`)(?: with a unique name)?`, w.clientTries)
 	r.When(`a client tries each operation with (a (?:bearer token|tenant ID) that is (?:`+nearMiss+`|`+otherForm+`))`, w.clientTriesAll)
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (`+operations+`)`,
 		w.clientWithSchemeTries)
@@ -40,6 +42,8 @@ func (w *World) defineAccess(r *common.Definitions) {
 	r.Then(`each request is refused with 401 or 403`, w.eachRefusedForCredentials)
 	r.Then(`the refusal has the status for an unknown deployment`, w.refusedAsUnknown)
 	r.Then(`the response has the status code for an unknown deployment`, w.asForUnknown)
+	r.Then(`the response does not show the deployment`,
+		func() error { return judge.HidesDeployment(w.scene.Response, w.Deployment.ID) })
 	r.Then(`no response shows anything of the deployment`, func() error { return judge.ShowNothing(w.responses) })
 }
 
@@ -67,6 +71,22 @@ func (w *World) canListDeployments(ctx context.Context) error {
 	if !supported {
 		return outcome.Inapplicable("GET /v2/deployments", "the target does not list deployments (the interface does not "+
 			"require it), so a deployment that was created in spite of the refusal cannot be found")
+	}
+	return nil
+}
+
+// listDeployments is the operation that lists deployments. The interface does not define it.
+const listDeployments = "list the deployments"
+
+// listsDeployment skips the scenario if the client does not find the deployment in the first page of the list.
+func (w *World) listsDeployment(ctx context.Context) error {
+	a, err := w.target.Client.Do(ctx, w.request(target.TheClient, listDeployments, w.Deployment))
+	if err != nil {
+		return err
+	}
+	if judge.HidesDeployment(a, w.Deployment.ID) == nil {
+		return outcome.Inapplicable("GET /v2/deployments", "the target does not list its deployments, which the interface does "+
+			"not require, or the deployment is not on the first page")
 	}
 	return nil
 }

@@ -113,6 +113,8 @@ func (w *World) request(who target.Sender, operation string, d *plane.Deployment
 		method, body = http.MethodPatch, plane.SourceUpdate(map[string]any{})
 	case "update its source":
 		method, body = http.MethodPatch, plane.SourceUpdate(w.plane.Sources.Next(1))
+	case listDeployments:
+		path, query = plane.DeploymentsPath, plane.PageOf(100, 0)
 	case "list its revisions":
 		path = plane.RevisionsPath(d.ID)
 	case "list its revisions with a filter and a limit":

@@ -120,6 +120,25 @@ func disguised(r exchange.Request) string {
 	return r.Name() + " with " + strings.Join(names, ", ")
 }
 
+// HidesDeployment judges that a list of deployments does not contain the one of another tenant.
+func HidesDeployment(list *exchange.Response, id string) error {
+	if !list.OK() {
+		return nil
+	}
+	for i, row := range list.Get("resources").Array() {
+		if exchange.SameID(row.Get("id").String(), id) {
+			return outcome.Fails(list, outcome.Violation{
+				Kind:     outcome.Leak,
+				Summary:  "GET /v2/deployments shows the deployment of another tenant",
+				Expected: "the deployments of the caller, or a refusal",
+				Actual:   "the list contains deployment " + id,
+				Pointer:  pointerTo("resources." + strconv.Itoa(i) + ".id"),
+			})
+		}
+	}
+	return nil
+}
+
 // ShowNothing judges that no response without credentials shows a deployment. Only the members that these responses have
 // are judged: other responses may repeat the path of the request.
 func ShowNothing(responses []*exchange.Response) error {

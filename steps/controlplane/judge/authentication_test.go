@@ -22,7 +22,12 @@ func accessRows() []judgetest.Row {
 	shows := func(status int, body string) error {
 		return ShowNothing([]*exchange.Response{judgetest.Response(401, `{}`), judgetest.Response(status, body)})
 	}
+	lists := func(status int, body string) error { return HidesDeployment(numbered(1, status, body), "d-2") }
 	return []judgetest.Row{
+		{Name: "a list has only other deployments", Got: lists(200, `{"resources":[{"id":"d-1"}]}`)},
+		{Name: "a list is refused", Got: lists(403, `{"resources":[{"id":"d-2"}]}`)},
+		{Name: "a list has the deployment of another tenant", Got: lists(200, `{"resources":[{"id":"d-1"},{"id":"d-2"}]}`),
+			Kind: outcome.Leak, Pointer: "/resources/1/id"},
 		{Name: "a refusal does not name the deployment", Got: hides("own-1", `{"detail":"not found"}`)},
 		{Name: "the deployment has no name", Got: hides("", `{"detail":"not found"}`)},
 		{Name: "a refusal names the deployment", Got: hides("own-1", `{"detail":"own-1 is not yours"}`), Kind: outcome.Leak},
