@@ -130,6 +130,9 @@ type test struct {
 	// earlier test run it passed this number of steps.
 	request *features.Scenario
 	steps   int
+	// users are further scenarios that use the fixture that sent the request, and did not pass: a fixture sends some requests
+	// only if a scenario judges their responses.
+	users []*features.Scenario
 	// company contains scenarios that send similar requests. A rule about all responses compares responses with each
 	// other, so that request alone may show it nothing.
 	company     []*features.Scenario
@@ -145,7 +148,7 @@ func (t test) scenarios() []*features.Scenario {
 	if t.missing != "" {
 		return nil
 	}
-	all := slices.Concat(t.others, []*features.Scenario{t.judge})
+	all := slices.Concat(t.others, t.users, []*features.Scenario{t.judge})
 	if t.request != nil {
 		all = append(all, t.request)
 	}
@@ -173,7 +176,7 @@ func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *
 		return t
 	}
 	t.missing = ""
-	if !t.judge.Is(features.TagLast) {
+	if !t.judge.Terms.Record {
 		for _, s := range c.Find(f.Requirement).Scenarios {
 			if unowned[f.Requirement+" "+s.Name] {
 				t.others = append(t.others, s)
@@ -200,7 +203,7 @@ func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *
 	for _, q := range was.Requirements {
 		for s := range reports.Each(q.Scenarios) {
 			now := find(c, q.ID, s.Name)
-			if now == nil || now.Is(features.TagLast) {
+			if now == nil || now.Terms.Record {
 				continue
 			}
 			isSender := s.Key()+" "+s.Name == x.Scenario || isFixture && slices.Contains(s.Fixtures, fixture)
@@ -212,8 +215,11 @@ func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *
 			}
 			sendsSame := func(exchange int) bool { return operations[exchange] == x.Operation }
 			isSimilar := isSender || slices.ContainsFunc(s.Exchanges, sendsSame)
-			if isSimilar && s.Verdict == reports.Passed {
+			switch {
+			case isSimilar && s.Verdict == reports.Passed:
 				company = append(company, similar{now, len(s.Exchanges)})
+			case isSender && len(t.users) < mostCompany:
+				t.users = append(t.users, now)
 			}
 		}
 	}
@@ -353,7 +359,7 @@ func (t test) isShownBy(f reports.Finding, was *reports.Result) bool {
 	isOther := f.ID != t.finding.ID &&
 		slices.ContainsFunc(was.Findings, func(g reports.Finding) bool { return g.ID == f.ID })
 	if f.Scenario == t.judge.Key() || t.sequence != nil && f.Requirement == t.finding.Requirement {
-		if !isOther || !t.judge.Is(features.TagLast) {
+		if !isOther || !t.judge.Terms.Record {
 			return true
 		}
 	}
