@@ -41,7 +41,7 @@ func (d *deployments) note(s *seen) {
 		keepEarlier(&first, s.Sent)
 		d.updated[id] = first
 	}
-	if !s.ok() {
+	if !s.shows() {
 		return
 	}
 	switch s.Op.ID {
@@ -74,7 +74,7 @@ func (d *deployments) noteSource(deployment string, shown gjson.Result) {
 // checkLatest judges that a deployment does not name the revision of another deployment as its latest, and none that no list
 // of all its revisions has, although a later one has others.
 func (d *deployments) checkLatest(t *tally, s *seen) {
-	if s.Op.ID != "get-deployment" || !s.ok() || s.Wrong {
+	if s.Op.ID != "get-deployment" || !s.shows() || s.Wrong {
 		return
 	}
 	id, latest := exchange.IDKey(s.In("deployment_id")), exchange.IDKey(s.response.Get("latest_revision_id").Str)
@@ -101,7 +101,7 @@ func (d *deployments) checkLatest(t *tally, s *seen) {
 func (d *deployments) checkOnlyRevision(t *tally, s *seen) {
 	id := exchange.IDKey(s.In("deployment_id"))
 	updated := d.updated[id]
-	if s.Op.ID != "list-revisions" || !s.ok() || !updated.IsZero() && !s.Ended.Before(updated) {
+	if s.Op.ID != "list-revisions" || !s.shows() || !updated.IsZero() && !s.Ended.Before(updated) {
 		return
 	}
 	var first, other string
@@ -127,7 +127,7 @@ func (d *deployments) checkOnlyRevision(t *tally, s *seen) {
 // checkSource judges that all GETs of a deployment and its revisions show the same source. Other rules compare lists with them.
 func (d *deployments) checkSource(t *tally, s *seen) {
 	source := s.response.Get("source").Str
-	if s.Op.ID != "get-deployment" && s.Op.ID != "get-revision" || !s.ok() || s.Wrong || source == "" {
+	if s.Op.ID != "get-deployment" && s.Op.ID != "get-revision" || !s.shows() || s.Wrong || source == "" {
 		return
 	}
 	t.judged++

@@ -42,7 +42,7 @@ func (r *follow) note(s *seen) {
 	if s.Op.Method == http.MethodDelete {
 		keepEarliest(r.deleted, deployment, s.Sent)
 	}
-	if !s.ok() {
+	if !s.shows() {
 		return
 	}
 	if s.Op.ID == "get-deployment" {
@@ -78,7 +78,7 @@ func (r *follow) check(t *tally, s *seen) {
 		id += "/" + exchange.IDKey(revision)
 	}
 	r.checkFound(t, s, id)
-	if s.Op.ID == "get-deployment" && s.ok() {
+	if s.Op.ID == "get-deployment" && s.shows() {
 		r.checkUpdate(t, s, deployment)
 	}
 }

@@ -38,7 +38,7 @@ func (r *refused) joinRule() *invariant {
 
 func (j *earlyJoins) check(_ *tally, s *seen) {
 	key := objectKey(s)
-	if !s.ok() || s.Wrong || j.owners[key] != s.Caller.Name {
+	if !s.shows() || s.Wrong || j.owners[key] != s.Caller.Name {
 		return
 	}
 	for _, g := range j.runs[key] {

@@ -65,7 +65,7 @@ func (l *lists) noteRevision(deployment, revision string, at time.Time) {
 
 // check judges first pages without a filter. A list that was requested within patience counts as judged, too.
 func (l *lists) check(t *tally, s *seen) {
-	if s.Op.ID != "list-revisions" || !s.ok() || !s.Whole {
+	if s.Op.ID != "list-revisions" || !s.shows() {
 		return
 	}
 	deployment := s.In("deployment_id")
@@ -90,7 +90,7 @@ func (l *lists) check(t *tally, s *seen) {
 // checkListed judges that a revision which is in no list without a filter is not lacking in a first page with room for it.
 // If the revision is in another page, the limit or the offset is wrong, and the revision is not lost.
 func (l *lists) checkListed(t *tally, s *seen) {
-	if s.Op.ID != "list-revisions" || !s.ok() || !s.Whole {
+	if s.Op.ID != "list-revisions" || !s.shows() {
 		return
 	}
 	deployment := s.In("deployment_id")

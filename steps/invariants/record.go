@@ -225,6 +225,9 @@ func valueOf(body string) gjson.Result {
 // ok reports whether the status is 2xx.
 func (s *seen) ok() bool { return s.Status/100 == 2 }
 
+// shows reports whether the response is 2xx and its whole body was recorded, so that the object lacks what the body lacks.
+func (s *seen) shows() bool { return s.ok() && s.Whole }
+
 // ofInterface reports whether the request is for an operation of the interface.
 func (s *seen) ofInterface() bool { return s.Op.ID != "" && !s.Op.Field }
 

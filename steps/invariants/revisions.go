@@ -22,7 +22,7 @@ func (t *tally) compare(s *seen, got read, isSame bool, summary, expected string
 // the request if that is certain, and otherwise with each other. A value that was not sent may only be known when the
 // revision is built, so reads before that are not compared.
 func (r *revisions) asSent(t *tally, s *seen) {
-	if !s.ok() {
+	if !s.shows() {
 		return
 	}
 	for _, got := range readsIn(s) {
@@ -70,7 +70,7 @@ func pointerIn(s *seen, path string) string {
 // to a POST or PATCH need not show the fields, but it must not show a wrong value.
 func (r *revisions) asNamed(t *tally, s *seen) {
 	isWrite := s.Op.ID == "create-deployment" || s.Op.ID == "update-deployment"
-	if s.Op.ID != "get-deployment" && !isWrite || !s.ok() {
+	if s.Op.ID != "get-deployment" && !isWrite || !s.shows() {
 		return
 	}
 	id := s.response.Get("latest_revision_id").Str
@@ -106,7 +106,7 @@ func (r *revisions) asNamed(t *tally, s *seen) {
 
 // asBefore judges that an update keeps the fields that it does not name as they were in the revision before (section 2).
 func (r *revisions) asBefore(t *tally, s *seen) {
-	if !s.ok() {
+	if !s.shows() {
 		return
 	}
 	for _, got := range readsIn(s) {
@@ -155,7 +155,7 @@ func (r *revisions) wasUpdated(deployment string, from, to time.Time) bool {
 // staysDeployed judges that a revision stays DEPLOYED as long as it is the latest (section 3). It judges reads that were
 // sent after the revision was seen DEPLOYED, if the response came before any later update was sent.
 func (r *revisions) staysDeployed(t *tally, s *seen) {
-	if !s.ok() {
+	if !s.shows() {
 		return
 	}
 	for id, object := range shownIn(s) {

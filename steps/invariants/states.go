@@ -34,7 +34,7 @@ func holdsText(s *seen, text string) bool {
 // that of a later run. What a run with rollback or one that may fail leaves is not judged here, nor what earlier runs left.
 func (st *states) checkThreadState(t *tally, s *seen) {
 	key := objectKey(s)
-	if s.Op.ID != "get-state" || !s.ok() || s.Wrong || st.owners[key] != s.Caller.Name {
+	if s.Op.ID != "get-state" || !s.shows() || s.Wrong || st.owners[key] != s.Caller.Name {
 		return
 	}
 	t.judged++

@@ -65,6 +65,10 @@ func TestStatesThatNeverExisted(t *testing.T) {
 			reads(h, full)
 			reads(h, empty)
 		}, false},
+		{"a state that is too long to be recorded", state, func(h *history) {
+			shown(h)
+			reads(h, strings.Replace(full, `[`, `[{"type":"human","content":"`+strings.Repeat("x", 64<<10)+`"},`, 1))
+		}, false},
 		{"an empty state during a later run", state, func(h *history) {
 			shown(h)
 			posts(h, "", "second")

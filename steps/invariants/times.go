@@ -10,7 +10,7 @@ import (
 // checkTimes judges that no read shows a revision whose updated_at is before its created_at, in any status. Scenarios read
 // revisions that have settled.
 func checkTimes(t *tally, s *seen) {
-	if !s.ok() || s.Wrong {
+	if !s.shows() || s.Wrong {
 		return
 	}
 	switch s.Op.ID {

@@ -120,7 +120,7 @@ func (r *revisions) note(s *seen) {
 			r.noteCreation(s, u)
 		}
 	}
-	if !s.ok() {
+	if !s.shows() {
 		return
 	}
 	keepEarlier(&r.revision(u.revision).named, s.Ended)
@@ -134,7 +134,7 @@ func (r *revisions) note(s *seen) {
 
 // noteCreation notes the request that created the revision that its response names.
 func (r *revisions) noteCreation(s *seen, u *write) {
-	if u.revision == "" || !s.ok() {
+	if u.revision == "" || !s.shows() {
 		return
 	}
 	created := r.revision(u.revision)
