@@ -32,7 +32,7 @@ func TestRecordingOfATestRun(t *testing.T) {
 			"filtered-list-has-no-ref deployment-shows-a-list-of-commits",
 		features.ControlPlane + " detail-is-a-text change-of-source-fails failed-revision-has-the-id-of-its-deployment " +
 			"list-loses-an-inherited-path deployment-shows-the-last-good-source created-is-unknown-at-first",
-		features.AgentServer + " state-shows-anothers-token refused-join-has-no-detail rollback-without-credentials-looks-accepted " +
+		features.AgentServer + " state-shows-anothers-token refused-join-has-no-detail thread-without-credentials-looks-created " +
 			"run-names-the-one-it-replaced input-that-is-no-object-crashes unknown-run-shows-a-trace new-thread-is-203",
 		features.AgentServer + " state-keeps-replaced-inputs new-thread-names-the-one-before rollback-run-in-progress-has-another-id " +
 			"state-crashes-during-a-run tool-has-no-content new-run-is-206",

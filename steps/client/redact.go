@@ -215,13 +215,16 @@ var plainHeaders = []string{"Accept", "Content-Type", "Origin", "Access-Control-
 // ShortestSpelled is the minimum length in bytes of a secret that is replaced everywhere, in all spellings.
 const ShortestSpelled = 12
 
-// SpellingsOf returns the spellings in which a secret is found: as it was sent, URL-encoded, HTML-escaped, in base64, and
-// each of these JSON-escaped once or twice, because the suite quotes JSON. SECURITY.md lists them.
+// SpellingsOf returns the spellings in which a secret is found: as it was sent, URL-encoded, HTML-escaped, in base64, each of
+// these URL-encoded once more, and JSON-escaped once or twice, because the suite quotes JSON. SECURITY.md lists them.
 func SpellingsOf(secret string) []string {
 	query, path, escaped := url.QueryEscape(secret), url.PathEscape(secret), html.EscapeString(secret)
 	all := []string{secret, query, path, strings.ReplaceAll(query, "+", "%20"), strings.ReplaceAll(path, "%2F", "/"),
 		escaped, strings.NewReplacer("&#34;", "&quot;", "&#39;", "&#x27;").Replace(escaped),
 		base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte(secret))}
+	for _, s := range all { // the suite puts an id, which may be a spelling of a secret, into a path
+		all = append(all, url.PathEscape(s))
+	}
 	for _, s := range all {
 		all = append(all, octets.ReplaceAllStringFunc(s, strings.ToLower))
 	}
