@@ -400,7 +400,7 @@ Feature: Authentication at the agent server
       When the user starts a run that reports its caller
       Then the run reports the custom fields of the user
 
-    @situation @needs:users.0.identity
+    @situation @needs:users.0.identity @after:AS-AUTH-7
     Scenario Outline: On a thread on which <event>, a further run receives its user
       Given a thread on which <event>
       When the thread is used again
@@ -435,7 +435,7 @@ Feature: Authentication at the agent server
         | event                                                |
         | a run has completed since the deployment was updated |
 
-    @situation @needs:users.0.identity
+    @situation @needs:users.0.identity @after:AS-AUTH-7 @after:AS-STATE-2
     Scenario Outline: On a thread on which <event>, the new run of a rollback receives its user
       Given a thread on which <event>
       When a run is rolled back on it

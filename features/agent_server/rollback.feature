@@ -85,7 +85,7 @@ Feature: Rolling back a run in progress
       When the user retrieves the prior run and reads the state, once the new run has completed
       Then the prior run can no longer be retrieved
 
-    @situation
+    @situation @after:AS-ROLLBACK-1
     Scenario Outline: Runs of a thread on which <event> can no longer be retrieved once they were rolled back
       Given a thread on which <event>
       When the thread is used again
@@ -102,7 +102,7 @@ Feature: Rolling back a run in progress
         | a run was rolled back by one that failed         |
         | several runs were rolled back in turn            |
 
-    @situation
+    @situation @after:AS-ROLLBACK-1
     Scenario Outline: On a thread on which <event>, a run that is rolled back can no longer be retrieved
       Given a thread on which <event>
       When a run is rolled back on it
@@ -171,7 +171,7 @@ Feature: Rolling back a run in progress
         | a run was rolled back by one that failed         |
         | several runs were rolled back in turn            |
 
-    @situation
+    @situation @after:AS-STATE-2 @after:AS-ROLLBACK-6
     Scenario Outline: On a thread on which <event>, a rollback leaves nothing of the prior run in the state
       Given a thread on which <event>
       When a run is rolled back on it

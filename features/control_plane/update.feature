@@ -99,7 +99,7 @@ Feature: Updating a deployment
       Then exactly one revision was created
       And the "latest_revision_id" of the deployment names that revision
 
-    @last
+    @last @after:CP-UPDATE-1
     @record
     Scenario: Every update of graph_config_path that returned 2xx created a revision
       When all exchanges of the test run are read
