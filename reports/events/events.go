@@ -86,7 +86,7 @@ type end struct {
 	Exchanges  int                     `json:"exchanges"`
 	DurationMS int64                   `json:"duration_ms"`
 	Result     string                  `json:"result,omitempty"` // the path of result.json
-	Report     string                  `json:"report,omitempty"` // and of the page
+	Report     string                  `json:"report,omitempty"` // and of the page, if it is written
 }
 
 // Writer writes events. It is safe for concurrent use.
@@ -134,7 +134,10 @@ func (w *Writer) Result(r *reports.Result, folder string) error {
 	last := end{Verdict: r.Verdict, Scope: r.Scope, ExitCode: o.Display().Exit, Headline: o.Headline(),
 		Counts: r.Counts.Requirements, Exchanges: r.Counts.Exchanges, DurationMS: r.Run.DurationMS}
 	if folder != "" {
-		last.Result, last.Report = path.Join(folder, "result.json"), path.Join(folder, "index.html")
+		last.Result = path.Join(folder, "result.json")
+		if r.Run.Writes(reports.ReportHTML) {
+			last.Report = path.Join(folder, "index.html")
+		}
 	}
 	w.write("end", last)
 	w.mu.Lock()

@@ -50,6 +50,16 @@ func TestEvents(t *testing.T) {
 	reporttest.Exporter{File: "events.jsonl", Write: write, Check: check, Limit: 200_000}.Test(t)
 }
 
+// TestEndWithoutPage checks that the last event names only files that are written.
+func TestEndWithoutPage(t *testing.T) {
+	r := reporttest.Sample()
+	r.Run.Arguments = []string{"run", "--reports", "junit"}
+	var b bytes.Buffer
+	require.NoError(t, write(&b, r))
+	assert.Contains(t, b.String(), `"result":"agentconform-out/result.json"}`)
+	assert.NotContains(t, b.String(), "index.html")
+}
+
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }

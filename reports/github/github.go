@@ -53,9 +53,15 @@ func Annotations(w io.Writer, r *reports.Result, folder string) error {
 		}
 	}
 	if code := o.Display().Exit; code != 0 && !hasError {
-		annotate("error", "", fmt.Sprintf("exit code %d", code), o.Headline())
+		annotate("error", "", fmt.Sprintf("exit code %d", code), o.Headline()+o.Display().Baseline)
 	}
 	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// Error writes an error of the program as an annotation. Errors are those of w.
+func Error(w io.Writer, text string) error {
+	_, err := fmt.Fprintf(w, "::error title=agentconform::%s\n", data(text))
 	return err
 }
 
@@ -79,12 +85,12 @@ func textOf(p overview.Problem) string {
 	return reports.Joined("\n", evidence, string(p.Level)+": "+p.Owner.Title, breaks, replay)
 }
 
-// Outputs writes the outputs of the step: verdict, counts (JSON) and report, the path of the page. delimiter ends the
-// path, so it must be random. Errors are those of w.
+// Outputs writes the outputs of the step: verdict, counts (JSON) and report, the path of the page, or of result.json without
+// a page. delimiter ends the path, so it must be random. Errors are those of w.
 func Outputs(w io.Writer, r *reports.Result, folder, delimiter string) error {
 	counts, err := json.Marshal(r.Counts.Requirements)
 	if err == nil {
-		_, err = fmt.Fprintf(w, "verdict=%s\ncounts=%s\nreport<<%[3]s\n%s\n%[3]s\n", r.Verdict, counts, delimiter, path.Join(folder, "index.html"))
+		_, err = fmt.Fprintf(w, "verdict=%s\ncounts=%s\nreport<<%[3]s\n%s\n%[3]s\n", r.Verdict, counts, delimiter, path.Clean(r.Run.Page(folder)))
 	}
 	return err
 }

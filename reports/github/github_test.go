@@ -69,6 +69,9 @@ func TestAnnotationsHaveTheTextUnchanged(t *testing.T) {
 
 	stopped := &reports.Result{Verdict: reports.Incomplete, Headline: "no answer"}
 	assert.Equal(t, []string{"::error title=exit code 3::no requirement was tested; no answer"}, annotationsOf(t, stopped, "out"))
+	known := &reports.Result{Verdict: reports.NonConformant, Baseline: &reports.Baseline{File: "known.yaml"},
+		Requirements: []reports.Requirement{of("A", reports.Must, func(q *reports.Requirement) { q.Known = &reports.Known{Reason: "r"} })}}
+	assert.Contains(t, annotationsOf(t, known, "out")[0], "(all failures are in the baseline; no other MUST was tested, exit 3)")
 	passed := &reports.Result{Verdict: reports.Conformant, Requirements: []reports.Requirement{{ID: "A", Level: reports.Must, Verdict: reports.Passed}}}
 	assert.Equal(t, []string{""}, annotationsOf(t, passed, "out"))
 }
@@ -79,4 +82,15 @@ func TestOutputs(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, github.Outputs(&b, r, "re ports=%0A$(x)", "delimiter"))
 	assert.Equal(t, "verdict=non-conformant\ncounts={\"failed\":4}\nreport<<delimiter\nre ports=%0A$(x)/index.html\ndelimiter\n", b.String())
+
+	b.Reset()
+	r.Run.Arguments = []string{"run", "--reports", "junit"}
+	require.NoError(t, github.Outputs(&b, r, "reports/", "delimiter"))
+	assert.Contains(t, b.String(), "\nreports/result.json\n", "the page is not written")
+}
+
+func TestError(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, github.Error(&b, "no answer\n::error::x"))
+	assert.Equal(t, "::error title=agentconform::no answer%0A::error::x\n", b.String())
 }
