@@ -46,11 +46,12 @@ func (f *runFlags) judge(ctx context.Context, c *cobra.Command) error {
 	if f.known != nil {
 		baseline.Apply(result, f.known, time.Now())
 	}
-	if err := f.write(c, result); err != nil {
-		return err
+	err = f.write(c, result)
+	if err == nil {
+		err = f.showNextSteps(c.OutOrStdout(), result)
 	}
-	if err := f.showNextSteps(c.OutOrStdout(), result); err != nil {
-		return err
+	if err != nil {
+		return unwritten(err, result)
 	}
 	return &exit{errReported, overview.Of(result).Display().Exit}
 }
@@ -91,14 +92,24 @@ func (f *runFlags) progress(screen *screen, end context.CancelCauseFunc) func(ta
 	}
 }
 
+// unwritten returns the error of a report that could not be written. A test run that is not conformant keeps its exit
+// code, so that no program takes it for one that could not tell.
+func unwritten(err error, r *reports.Result) error {
+	if overview.Of(r).Display().Exit == exitNonConformant {
+		return &exit{err, exitNonConformant}
+	}
+	return &exit{err, exitIncomplete}
+}
+
+// write writes the reports, the baseline and standard output. If one of them cannot be written, it returns the error.
 func (f *runFlags) write(c *cobra.Command, result *reports.Result) error {
 	if err := export.Write(f.out, result); err != nil {
-		return &exit{err, exitIncomplete}
+		return err
 	}
 	if f.writeBaseline != "" {
 		written, err := baseline.Write(f.writeBaseline, result)
 		if err != nil {
-			return &exit{err, exitIncomplete}
+			return err
 		}
 		f.notify(c, "wrote %s with %s%s", written.File, reports.Count(len(written.Known)+len(written.Flaky), "known failure"),
 			incomplete(written))
@@ -120,11 +131,9 @@ func (f *runFlags) write(c *cobra.Command, result *reports.Result) error {
 	if err != nil || f.format != formatGitHub {
 		return err
 	}
-	err = reportToWorkflow(out, result, f.out, f.token)
-	if err != nil {
-		return &exit{err, exitIncomplete}
-	}
-	return nil
+	token := f.token
+	f.token = ""
+	return reportToWorkflow(out, result, f.out, token)
 }
 
 // widthOfVariable returns the width in the environment variable COLUMNS, or 0 if it is not a usable number.

@@ -79,7 +79,7 @@ func (f *runFlags) judgeRecording(c *cobra.Command, args []string) error {
 		return &exit{err, exitIncomplete}
 	}
 	if err := f.write(c, result); err != nil {
-		return err
+		return unwritten(err, result)
 	}
 	return &exit{errReported, overview.Of(result).Display().Exit}
 }

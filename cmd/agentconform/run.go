@@ -30,7 +30,7 @@ type runFlags struct {
 	options                          steps.Options
 	known                            *baseline.Baseline // the known failures of --baseline, or nil
 	events                           *events.Writer     // nil without --format jsonl
-	token                            string             // with --format github: see stopCommands
+	token                            string             // with --format github until commands are on again: see stopCommands
 	out, reports                     string
 	baseline, writeBaseline          string
 	edition, exploreCase, set        string
@@ -269,12 +269,22 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	if f.plan {
 		return f.preview(c.OutOrStdout())
 	}
-	if f.format == formatGitHub {
-		f.token, err = stopCommands(c.OutOrStdout())
-		if err != nil {
-			return err
-		}
+	if f.format != formatGitHub {
+		return f.test(ctx, c, cfg, args)
 	}
+	f.token, err = stopCommands(c.OutOrStdout())
+	if err != nil {
+		return err
+	}
+	err = f.test(ctx, c, cfg, args)
+	if err != nil && f.token != "" { // there is no report
+		return errors.Join(err, reportErrorToWorkflow(c.OutOrStdout(), err, f.token))
+	}
+	return err
+}
+
+// test starts the server of a command, if there is one, and runs the suite.
+func (f *runFlags) test(ctx context.Context, c *cobra.Command, cfg *config.Config, args []string) error {
 	if err := export.Begin(f.out); err != nil {
 		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
 	}

@@ -23,11 +23,20 @@ func stopCommands(out io.Writer) (token string, err error) {
 	return token, err
 }
 
-// reportToWorkflow writes the annotations, the summary of the job and the outputs of the step. token ends the part of the
-// output in which GitHub ignores commands.
-func reportToWorkflow(out io.Writer, r *reports.Result, folder, token string) error {
+// resumeCommands ends the part of the output in which GitHub ignores commands.
+func resumeCommands(out io.Writer, token string) error {
 	_, err := fmt.Fprintf(out, "\n::%s::\n", token)
-	return errors.Join(err, github.Annotations(out, r, folder),
+	return err
+}
+
+// reportErrorToWorkflow writes an annotation with the error that ended a test run without a result.
+func reportErrorToWorkflow(out io.Writer, ended error, token string) error {
+	return errors.Join(resumeCommands(out, token), github.Error(out, ended.Error()))
+}
+
+// reportToWorkflow writes the annotations, the summary of the job and the outputs of the step.
+func reportToWorkflow(out io.Writer, r *reports.Result, folder, token string) error {
+	return errors.Join(resumeCommands(out, token), github.Annotations(out, r, folder),
 		appendTo("GITHUB_STEP_SUMMARY", func(w io.Writer) error { return markdown.Write(w, r) }),
 		appendTo("GITHUB_OUTPUT", func(w io.Writer) error { return github.Outputs(w, r, folder, rand.Text()) }))
 }
