@@ -109,3 +109,16 @@ func TestWriteAfterRepetitions(t *testing.T) {
 		}
 	}
 }
+
+// TestCommentOfAnotherFinding writes a baseline again whose flaky finding did not show: the comment above it is not the
+// text of the finding that did.
+func TestCommentOfAnotherFinding(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "known.yaml")
+	const old = "version: 1\nflaky:\n  - {requirement: CP-LIST-3, finding: z, reason: old, owner: list-team}\n"
+	require.NoError(t, os.WriteFile(path, []byte(old), 0o600))
+	_, err := baseline.Write(path, resultOf(reports.Failed, "accepted"))
+	require.NoError(t, err)
+	written, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Contains(t, string(written), "  # not seen in the last test run\n  - requirement: CP-LIST-3\n    finding: z\n")
+}

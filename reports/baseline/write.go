@@ -162,7 +162,7 @@ func (b *Baseline) addFlaky(q *reports.Requirement, findings []*reports.Finding,
 	}
 }
 
-// describe returns the summary of the finding of an entry, or the reason of its requirement.
+// describe returns the summary of the finding of an entry, or the reason of its requirement if the entry is for all of it.
 func describe(r *reports.Result, e Entry, findings []*reports.Finding) string {
 	for _, f := range findings {
 		if e.Finding == "" || e.Finding == f.ID {
@@ -172,6 +172,9 @@ func describe(r *reports.Result, e Entry, findings []*reports.Finding) string {
 	q := r.Requirement(e.Requirement)
 	if q == nil {
 		return ""
+	}
+	if e.Finding != "" { // the reason may be that of another finding
+		return "not seen in the last test run"
 	}
 	return fmt.Sprintf("%s: %s", q.Verdict, cmp.Or(q.Reason, q.Title))
 }
