@@ -61,7 +61,12 @@ func appendTo(variable string, write func(io.Writer) error) error {
 func writeEvent(w *events.Writer, e target.Event) {
 	switch e.Kind {
 	case target.Planned:
+		if e.Repetition > 1 { // the number of repetitions
+			w.Repeat(1)
+		}
 		w.Start(events.Start{At: time.Now().UTC(), Target: e.Name, Scenarios: e.Total, Deployments: e.Deployments, Seed: e.Seed})
+	case target.Repeating:
+		w.Repeat(e.Repetition)
 	case target.Ended, target.Changed:
 		w.Scenario(events.Scenario{Requirement: e.Text, Name: e.Name, Verdict: e.Verdict, Decides: e.Decides,
 			Reason: e.Reason, DurationMS: e.Elapsed.Milliseconds()})

@@ -36,7 +36,7 @@ type Start struct {
 	Seed        int64     `json:"seed"`
 }
 
-// Scenario is an event: a scenario has its verdict. A later event about the same scenario replaces it.
+// Scenario is an event: a scenario has its verdict. A later event about the same scenario and repetition replaces it.
 type Scenario struct {
 	Requirement string          `json:"requirement"` // its ID
 	Name        string          `json:"name"`
@@ -44,6 +44,7 @@ type Scenario struct {
 	Decides     bool            `json:"decides"` // the requirement counts as MUST
 	Reason      string          `json:"reason,omitempty"`
 	DurationMS  int64           `json:"duration_ms"`
+	Repetition  int             `json:"repetition,omitempty"` // with --repeat, counts from 1; see [Writer.Repeat]
 }
 
 // requirement is an event after the last scenario: the final verdict of a requirement.
@@ -91,9 +92,10 @@ type end struct {
 
 // Writer writes events. It is safe for concurrent use.
 type Writer struct {
-	mu  sync.Mutex
-	out io.Writer
-	err error
+	mu         sync.Mutex
+	out        io.Writer
+	err        error
+	repetition int
 }
 
 // NewWriter returns a writer of events.
@@ -105,8 +107,18 @@ func (w *Writer) Start(e Start) {
 	w.write("start", e)
 }
 
+// Repeat sets the repetition of the following scenarios.
+func (w *Writer) Repeat(repetition int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.repetition = repetition
+}
+
 // Scenario writes that a scenario has ended.
 func (w *Writer) Scenario(e Scenario) {
+	w.mu.Lock()
+	e.Repetition = w.repetition
+	w.mu.Unlock()
 	e.Reason = safe.Ellipsis(e.Reason, maxText)
 	w.write("scenario", e)
 }

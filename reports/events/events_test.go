@@ -50,6 +50,20 @@ func TestEvents(t *testing.T) {
 	reporttest.Exporter{File: "events.jsonl", Write: write, Check: check, Limit: 200_000}.Test(t)
 }
 
+// TestRepetition checks that the scenarios of each repetition have its number, and none has without repetitions.
+func TestRepetition(t *testing.T) {
+	var b bytes.Buffer
+	w := events.NewWriter(&b)
+	w.Scenario(events.Scenario{Requirement: "CP-LIST-3", Name: "a", Verdict: reports.Failed})
+	w.Repeat(2)
+	w.Scenario(events.Scenario{Requirement: "CP-LIST-3", Name: "a", Verdict: reports.Passed})
+	lines := slices.Collect(bytes.Lines(b.Bytes()))
+	require.Len(t, lines, 2)
+	assert.NotContains(t, string(lines[0]), "repetition")
+	assert.Contains(t, string(lines[1]), `"repetition":2`)
+	reporttest.Schema(t, []byte(events.Schema), lines...)
+}
+
 // TestEndWithoutPage checks that the last event names only files that are written.
 func TestEndWithoutPage(t *testing.T) {
 	r := reporttest.Sample()
