@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -124,13 +125,15 @@ func (t *Table) changes(r Row) string {
 	return strings.Join(all, "; ")
 }
 
-// legend explains the signs and counts the changes and the requirements that are not listed.
+// legend explains the signs and counts the requirements with each change, and those that are not listed.
 func (t *Table) legend(b *strings.Builder, listed int) {
 	b.WriteString("✓ passed  ✗ failed  ⊘ blocked  ? inconclusive  – skipped\n")
 	for _, d := range descriptions {
 		n := 0
-		for _, col := range t.Columns[1:] {
-			n += col.Changes[d.change]
+		for _, row := range t.Rows {
+			if slices.ContainsFunc(row.Cells, func(c Cell) bool { return c.Change == d.change }) {
+				n++
+			}
 		}
 		if n > 0 {
 			fmt.Fprintf(b, "%4d %s\n", n, t.describe(d.change))
