@@ -37,3 +37,17 @@ func TestReasonHasValueAtPointer(t *testing.T) {
 	o := Fails(&exchange.Response{Status: 404, Body: []byte(body)}, Violation{Expected: "JSON with a string as detail", Pointer: "/detail"})
 	assert.Equal(t, `expected JSON with a string as detail, got 404, with detail {"wrong": 7}`, o.Reason)
 }
+
+// TestReasonNamesIDOfTheObject checks that the id in a description of a long body is that of its type.
+func TestReasonNamesIDOfTheObject(t *testing.T) {
+	filler := strings.Repeat("x", 80)
+	for body, want := range map[string]string{
+		`{"run_id":"r1","thread_id":"t1","filler":"` + filler + `"}`: "the run r1",
+		`{"run_id":"","thread_id":"t1","filler":"` + filler + `"}`:   `{"run_id":"","thread_id":"t1",…}`,
+		`{"thread_id":"t1","filler":"` + filler + `"}`:               "the thread t1",
+		`{"id":"a1","filler":"` + filler + `"}`:                      "the revision a1",
+	} {
+		o := Fails(&exchange.Response{Status: 200, Body: []byte(body)}, Violation{Expected: "another one"})
+		assert.Equal(t, "expected another one, got 200, with "+want, o.Reason)
+	}
+}

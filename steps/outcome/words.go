@@ -1,7 +1,6 @@
 package outcome
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -75,29 +74,30 @@ func described(body gjson.Result) string {
 	if detail := body.Get("detail"); detail.Type == gjson.String {
 		return "the detail " + quote(detail.Raw)
 	}
-	id := cmp.Or(body.Get("run_id").Str, body.Get("thread_id").Str, body.Get("id").Str)
-	if id != "" {
-		return "the " + typeOf(body, "revision") + " " + quote(id)
+	name, idField := typeOf(body, "revision")
+	if id := body.Get(idField).Str; id != "" {
+		return "the " + name + " " + quote(id)
 	}
 	return quote(oneLine(body.Raw[:min(len(body.Raw), maxText)]))
 }
 
 // describedList describes a list by the number of its items and the type of the first one.
 func describedList(list gjson.Result, byDefault string) string {
-	return reports.Count(len(list.Array()), typeOf(list.Get("0"), byDefault))
+	name, _ := typeOf(list.Get("0"), byDefault)
+	return reports.Count(len(list.Array()), name)
 }
 
-// typeOf returns the type of an object by a field that only objects of this type have.
-func typeOf(object gjson.Result, byDefault string) string {
+// typeOf returns the type of an object by a field that only objects of this type have, and the field with its id.
+func typeOf(object gjson.Result, byDefault string) (name, idField string) {
 	switch {
 	case object.Get("run_id").Exists():
-		return "run"
+		return "run", "run_id"
 	case object.Get("thread_id").Exists():
-		return "thread"
+		return "thread", "thread_id"
 	case object.Get("latest_revision_id").Exists():
-		return "deployment"
+		return "deployment", "id"
 	}
-	return byDefault
+	return byDefault, "id"
 }
 
 // quote shortens a text that is too long for one line. JSON is cut between members.

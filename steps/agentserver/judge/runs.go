@@ -60,7 +60,7 @@ func HoldsID(a *exchange.Response, field, hint string) error {
 	if a.OK() && a.Get(field).String() != "" {
 		return nil
 	}
-	return outcome.Fails(a, noID(a, field, hint, "/"+field))
+	return outcome.Fails(a, noID(a, field, hint))
 }
 
 // RunIsAccepted judges the response to the creation of a run, whose id is empty if it has none.
@@ -68,19 +68,20 @@ func RunIsAccepted(a *exchange.Response, id string) error {
 	if id != "" {
 		return nil
 	}
-	return outcome.Fails(a, noID(a, "run_id", "", ""))
+	return outcome.Fails(a, noID(a, "run_id", ""))
 }
 
-func noID(a *exchange.Response, field, hint, pointer string) outcome.Violation {
+func noID(a *exchange.Response, field, hint string) outcome.Violation {
 	v := outcome.Violation{
 		Kind:     outcome.Missing,
 		Summary:  fmt.Sprintf("%s returns no %s", nameOf(a.Request), field),
 		Expected: "2xx, with a " + field,
-		Pointer:  pointer,
+		Pointer:  "/" + field,
 		Hint:     hint,
 	}
 	if !a.OK() {
 		v.Kind = notServed(a)
+		v.Pointer = "" // the report then shows the error instead
 		v.Check = &reports.Check{Statuses: []string{"2XX"}, Contains: []string{field}}
 		v.Summary = fmt.Sprintf("%s returns %d instead of a %s", nameOf(a.Request), a.Status, field)
 	}

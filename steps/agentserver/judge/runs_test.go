@@ -30,12 +30,12 @@ func runRows() []judgetest.Row {
 
 		{Name: "a creation with an id", Got: has(200, `{"run_id":"r1"}`)},
 		{Name: "a creation without an id", Got: has(200, `{"run_id":""}`), Kind: outcome.Missing, Pointer: "/run_id"},
-		{Name: "a refused creation with an id", Got: has(404, `{"run_id":"r1"}`), Kind: outcome.Refused, Pointer: "/run_id"},
-		{Name: "a creation that fails with 499", Got: has(499, `{}`), Kind: outcome.Refused, Pointer: "/run_id"},
-		{Name: "a creation that fails with 500", Got: has(500, `{}`), Kind: outcome.ServerError, Pointer: "/run_id"},
-		{Name: "a creation that is redirected", Got: has(302, `{}`), Kind: outcome.WrongStatus, Pointer: "/run_id"},
+		{Name: "a refused creation with an id", Got: has(404, `{"run_id":"r1"}`), Kind: outcome.Refused},
+		{Name: "a creation that fails with 499", Got: has(499, `{}`), Kind: outcome.Refused},
+		{Name: "a creation that fails with 500", Got: has(500, `{}`), Kind: outcome.ServerError},
+		{Name: "a creation that is redirected", Got: has(302, `{}`), Kind: outcome.WrongStatus},
 		{Name: "a run with an id", Got: RunIsAccepted(judgetest.Response(200, `{}`), "r1")},
-		{Name: "a run without an id", Got: RunIsAccepted(judgetest.Response(200, `{}`), ""), Kind: outcome.Missing},
+		{Name: "a run without an id", Got: RunIsAccepted(judgetest.Response(200, `{}`), ""), Kind: outcome.Missing, Pointer: "/run_id"},
 
 		{Name: "a run that is accepted in time", Got: accepted(9 * time.Second)},
 		{Name: "a run that is accepted at its end", Got: accepted(10 * time.Second),

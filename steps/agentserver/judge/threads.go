@@ -61,7 +61,7 @@ type Thread struct {
 func ThreadIsNew(a *exchange.Response, id string, again bool) error {
 	switch {
 	case id == "":
-		return outcome.Fails(a, noID(a, "thread_id", "", ""))
+		return outcome.Fails(a, noID(a, "thread_id", ""))
 	case again:
 		return outcome.Fails(a, outcome.Violation{
 			Kind:     outcome.WrongValue,

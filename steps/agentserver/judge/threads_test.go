@@ -52,7 +52,7 @@ func threadRows() []judgetest.Row {
 	page.Partial = true
 	return []judgetest.Row{
 		{Name: "a new thread", Got: ThreadIsNew(created, "t1", false)},
-		{Name: "a thread without an id", Got: ThreadIsNew(judgetest.Response(200, `{}`), "", false), Kind: outcome.Missing},
+		{Name: "a thread without an id", Got: ThreadIsNew(judgetest.Response(200, `{}`), "", false), Kind: outcome.Missing, Pointer: "/thread_id"},
 		{Name: "a thread with a known id", Got: ThreadIsNew(created, "t1", true), Kind: outcome.WrongValue, Actual: "t1"},
 
 		{Name: "two threads", Got: ThreadsDiffer(thread("t1"), thread("t2"))},
