@@ -11,12 +11,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// ExchangesFile is the name of the file with all exchanges of a test run, beside result.json: JSON Lines, compressed with
-// gzip. The first line names the test run, each other line is one exchange.
+// ExchangesFile is the name of the file with all exchanges of a test run, in the folder of result.json. It has JSON Lines,
+// compressed with gzip: the first line names the test run, and each other line is one exchange.
 const ExchangesFile = "exchanges.jsonl.gz"
 
 // ExchangesSchema is the name and version of the format of [ExchangesFile].
@@ -34,27 +32,19 @@ func (r *Result) WriteExchanges(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	head, err := Encode(exchangesHead{ExchangesSchema, r.Run.ID}, "")
-	if err != nil {
-		return err
-	}
-	if _, err := compressor.Write(safe.JSON(head)); err != nil {
+	if err := WriteEncoded(compressor, exchangesHead{ExchangesSchema, r.Run.ID}, ""); err != nil {
 		return err
 	}
 	for _, x := range r.Exchanges {
-		line, err := Encode(x, "")
-		if err != nil {
-			return fmt.Errorf("encoding exchange %d: %w", x.ID, err)
-		}
-		if _, err := compressor.Write(safe.JSON(line)); err != nil {
-			return err
+		if err := WriteEncoded(compressor, x, ""); err != nil {
+			return fmt.Errorf("writing exchange %d: %w", x.ID, err)
 		}
 	}
 	return compressor.Close()
 }
 
-// readExchanges replaces the exchanges of a result by all those of its test run. They are in [ExchangesFile] beside the
-// result file, which may have been copied without it.
+// readExchanges replaces the exchanges of a result by all those of its test run. They are in [ExchangesFile] in the
+// folder of the result file. A result file that was copied without it keeps its own.
 func readExchanges(r *Result, resultFile string) error {
 	path := filepath.Join(filepath.Dir(resultFile), ExchangesFile)
 	info, err := os.Stat(path) // opening a FIFO would wait for a writer

@@ -182,3 +182,13 @@ func Encode(value any, indent string) ([]byte, error) {
 	err := enc.Encode(value)
 	return b.Bytes(), err
 }
+
+// WriteEncoded writes a value like [Encode]. Characters that are dangerous on a terminal become \u escapes.
+func WriteEncoded(w io.Writer, value any, indent string) error {
+	doc, err := Encode(value, indent)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(safe.JSON(doc))
+	return err
+}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/overview"
-	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // PredicateType identifies the predicate.
@@ -50,9 +49,9 @@ type Predicate struct {
 	FailedTests   []string   `json:"failedTests"`
 }
 
-// Of returns the predicate of a result. Only a conformant result has passed, whatever the baseline has: with a warning if
-// a requirement failed that does not decide. Requirements that were not tested or could not be told are in no list.
-// file describes the result file. url is that of the test run and may be empty.
+// Of returns the predicate of a result. It is PASSED or WARNED only if the verdict is conformant: known failures of the
+// baseline do not change that. WARNED means that a requirement failed that does not decide the verdict. The lists have only
+// requirements that passed or failed. file describes the result file. url is that of the test run and may be empty.
 func Of(r *reports.Result, file Resource, url string) Predicate {
 	p := Predicate{Result: "FAILED", URL: url, PassedTests: []string{}, WarnedTests: []string{}, FailedTests: []string{}}
 	for q := range reports.Each(r.Requirements) {
@@ -83,22 +82,14 @@ func Of(r *reports.Result, file Resource, url string) Predicate {
 }
 
 // WritePredicate writes a predicate only, for programs that add the subjects. Errors are those of w.
-func WritePredicate(w io.Writer, p Predicate) error { return write(w, p) }
+func WritePredicate(w io.Writer, p Predicate) error { return reports.WriteEncoded(w, p, "  ") }
 
 // WriteStatement writes the statement that the predicate is true for the subjects. Errors are those of w.
 func WriteStatement(w io.Writer, p Predicate, subjects []Resource) error {
-	return write(w, struct {
+	return reports.WriteEncoded(w, struct {
 		Type          string     `json:"_type"`
 		Subject       []Resource `json:"subject"`
 		PredicateType string     `json:"predicateType"`
 		Predicate     Predicate  `json:"predicate"`
-	}{"https://in-toto.io/Statement/v1", subjects, PredicateType, p})
-}
-
-func write(w io.Writer, value any) error {
-	doc, err := reports.Encode(value, "  ")
-	if err == nil {
-		_, err = w.Write(safe.JSON(doc))
-	}
-	return err
+	}{"https://in-toto.io/Statement/v1", subjects, PredicateType, p}, "  ")
 }

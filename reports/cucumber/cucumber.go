@@ -10,18 +10,13 @@ import (
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/console"
 	"github.com/agentconform/agentconform/reports/overview"
-	"github.com/agentconform/agentconform/reports/safe"
 )
 
 // Write writes r as Cucumber JSON: a list of features with their scenarios and steps, and a last feature "agentconform"
 // whose only step is the verdict. The format has no status for blocked, inconclusive, warnings and known failures. They
 // become pending with the reason as message, because pending is neither a pass nor a failure. Errors are those of w.
 func Write(w io.Writer, r *reports.Result) error {
-	doc, err := reports.Encode(featuresOf(overview.Of(r)), "  ")
-	if err == nil {
-		_, err = w.Write(safe.JSON(doc))
-	}
-	return err
+	return reports.WriteEncoded(w, featuresOf(overview.Of(r)), "  ")
 }
 
 // object is a JSON object as the formatters of the Cucumber projects write it.

@@ -50,7 +50,7 @@ func Write(w io.Writer, r *reports.Result) error {
 		doc.Capabilities = append(doc.Capabilities, capability{Name: s.Name, Result: s.Class, Passed: s.Numbers[overview.Passed],
 			Failed: s.Numbers[overview.Failed], CouldNotTell: s.Numbers[overview.CouldNotTell], NotTested: s.Numbers[overview.NotTested]})
 	}
-	return write(w, doc)
+	return reports.WriteEncoded(w, doc, "")
 }
 
 // colors are those of shields.io.
@@ -63,18 +63,10 @@ func WriteBadge(w io.Writer, s overview.Support) error {
 	if s.Tested() > 0 {
 		message = fmt.Sprintf("%s %d/%d", s.Class, s.Numbers[overview.Passed], s.All)
 	}
-	return write(w, struct {
+	return reports.WriteEncoded(w, struct {
 		SchemaVersion int    `json:"schemaVersion"`
 		Label         string `json:"label"`
 		Message       string `json:"message"`
 		Color         string `json:"color"`
-	}{1, s.Name, message, colors[s.Class]})
-}
-
-func write(w io.Writer, value any) error {
-	doc, err := reports.Encode(value, "")
-	if err == nil {
-		_, err = w.Write(safe.JSON(doc))
-	}
-	return err
+	}{1, s.Name, message, colors[s.Class]}, "")
 }
