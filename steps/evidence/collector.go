@@ -33,7 +33,7 @@ type Collector struct {
 	mu           sync.Mutex         // guards the fields below; held while an exchange gets its ID and is recorded
 	exchanges    []reports.Exchange // sorted by ID
 	observations []*Observation     // sorted by ID; they do not change
-	past         []*Observation     // of earlier repetitions, that reports show; see Repeat
+	past         []*Observation     // exchanges of earlier repetitions that reports show; see Repeat
 	last         int                // ID of the last exchange
 	byScenario   map[string][]*Observation
 	keptBytes    int                   // size of the recorded bodies

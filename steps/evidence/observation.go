@@ -33,7 +33,7 @@ type Observation struct {
 	// Request and Response are the bodies. Of a large one, or late in a large test run, they are the beginning.
 	Request, Response string
 	Whole             bool // Response is the whole body
-	Past              bool // of an earlier repetition: it explains later exchanges, and is not judged again
+	Past              bool // of an earlier repetition; it explains later exchanges and is not judged again
 
 	asked       RequestKind
 	passing     bool // the response only asks to wait, or the target may not serve yet
@@ -95,7 +95,7 @@ func (c *Collector) Observation(id int) *Observation {
 
 func byID(o *Observation, id int) int { return o.ID - id }
 
-// which returns the exchanges to judge for which keep returns true, in the order of their IDs.
+// which returns the exchanges that are judged and for which keep returns true, in the order of their IDs.
 func (c *Collector) which(keep func(o *Observation) bool) (all []*Observation) {
 	for _, o := range c.Observations() {
 		if !o.Past && keep(o) {

@@ -2,9 +2,9 @@ package evidence
 
 import "github.com/agentconform/agentconform/reports"
 
-// Repeat begins another repetition of the scenarios. The exchanges of the fixtures that stay are judged in it, too. Updates
-// of deployments stay because they explain what later reads show. Of the others, those that reports show are kept. Bodies
-// are recorded as in a new test run.
+// Repeat begins another repetition of the scenarios. Three kinds of exchanges are kept: those of fixtures that stay are
+// judged again, updates of deployments explain what later reads show, and some others are shown in reports. The limit of
+// recorded bodies counts from the beginning again.
 func (c *Collector) Repeat(stays func(fixture string) bool, shown map[int]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

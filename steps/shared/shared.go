@@ -57,9 +57,8 @@ func (m *Maker) noteUse(scenario, name string) {
 	}
 }
 
-// Repeat begins another repetition of the scenarios: all values are made anew, except those of [Keep]. No value may be
-// being made. It returns a function that reports whether exchanges with this attribution are those of a fixture that
-// is not made anew.
+// Repeat begins another repetition of the scenarios: it forgets all values except those of [Keep]. Call it only after
+// [Maker.Wait]. It returns a function that reports whether an attribution of exchanges is that of a value that stays.
 func (m *Maker) Repeat() (stays func(attribution string) bool) {
 	isDropped := map[string]bool{}
 	m.values.Range(func(name, v any) bool {
@@ -95,7 +94,7 @@ func Get[T any](ctx context.Context, m *Maker, name string, build func(context.C
 	return get(ctx, m, name, false, build)
 }
 
-// Keep returns like [Get] a value that all repetitions share, because it takes long to make.
+// Keep is [Get] for a value that all repetitions share, because making it takes long.
 func Keep[T any](ctx context.Context, m *Maker, name string, build func(context.Context) (T, error)) (T, error) {
 	return get(ctx, m, name, true, build)
 }

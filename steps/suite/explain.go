@@ -122,7 +122,8 @@ func isLeakKind(q *features.Requirement, kind outcome.Kind) bool {
 	return isAboutCaller && kind == outcome.Accepted || kind == outcome.Leak
 }
 
-// leaksFirst moves leaks before the other findings of their requirement. leaks is by the ID of the finding.
+// leaksFirst moves leaks before the other findings of their requirement, because reports show the first one. leaks has the IDs of
+// findings.
 func leaksFirst(findings []reports.Finding, leaks map[string]bool) {
 	first := map[string]int{} // by requirement
 	for i, f := range slices.Backward(findings) {

@@ -10,16 +10,16 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// MaxRepeat is the maximum number of repetitions. With more, the ledger of a whole test run would make a result file that
-// is too large to be read.
+// MaxRepeat is the maximum number of repetitions. With more of them, the ledger of a whole test run would make the result
+// file too large to be read again.
 const MaxRepeat = 50
 
 // isRepeated reports whether the test run has several repetitions.
 func (o *Options) isRepeated() bool { return o.Repeat > 1 }
 
 // judgeAll judges the target once in each repetition. A repetition begins when the one before has ended, so that no
-// scenario fails because of the load of another repetition. If the target cannot be judged, no further repetition begins:
-// it would show nothing else.
+// scenario fails because of the load of another repetition. If the target cannot be judged, further repetitions would show
+// the same, so none begins.
 func (r *run) judgeAll(ctx, within context.Context) error {
 	for r.repetition = 1; ; r.repetition++ {
 		if err := r.judge(ctx, within); err != nil {
@@ -52,16 +52,13 @@ func (r *run) conclude() {
 	r.notCounting.add(r.resultsOf(r.newer))
 }
 
-// prepareNext removes what the repetition has created, except the deployments that all repetitions share, and keeps of its
-// record what reports show.
+// prepareNext prepares the next repetition. It removes what the current one has created, except the deployments that all
+// repetitions share. Of the record it keeps the exchanges that reports show.
 func (r *run) prepareNext(ctx context.Context) {
 	r.maker.Wait()
 	stays := r.maker.Repeat()
 	r.removeAll(ctx, func(e reports.LedgerEntry) bool { return e.Reason == "" && !stays(e.CreatedBy) })
-	shown := map[int]bool{}
-	r.counting.addShown(shown)
-	r.notCounting.addShown(shown)
-	r.target.Collector.Repeat(stays, shown)
+	r.target.Collector.Repeat(stays, r.shown())
 	r.selected = slices.Clone(r.scenarios)
 	r.verdicts = map[string]*verdict{}
 	r.doubts = nil
@@ -69,8 +66,16 @@ func (r *run) prepareNext(ctx context.Context) {
 	r.target.Progress(target.Event{Kind: target.Repeating, Repetition: r.repetition + 1, Total: r.Repeat})
 }
 
-// order returns the IDs of the exchanges in the result: those of the last repetition, and those that reports show of
-// earlier ones.
+// shown returns the IDs of the exchanges that reports show of the repetitions so far.
+func (r *run) shown() map[int]bool {
+	ids := map[int]bool{}
+	r.counting.addShown(ids)
+	r.notCounting.addShown(ids)
+	return ids
+}
+
+// order returns the IDs of the exchanges in the result: all of the last repetition, and of earlier ones those that reports
+// show.
 func (r *run) order() []int {
 	if r.recording != nil {
 		return r.recordedOrder()
@@ -79,8 +84,6 @@ func (r *run) order() []int {
 	if r.repetition < 2 {
 		return all
 	}
-	shown := map[int]bool{}
-	r.counting.addShown(shown)
-	r.notCounting.addShown(shown)
+	shown := r.shown()
 	return slices.DeleteFunc(all, func(id int) bool { return r.target.Collector.Observation(id).Past && !shown[id] })
 }

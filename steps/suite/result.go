@@ -118,7 +118,7 @@ func (r *run) notScored() *reports.NotScored {
 }
 
 // addFindings adds the findings of scenarios. Violations with the same ID are one finding with a count, such as those of
-// several rows of an outline. Of each requirement leaks come first, because reports show the first finding.
+// several rows of an outline.
 func (r *run) addFindings(to *results, scenarios []*features.Scenario) {
 	known := map[string]int{}
 	all := r.target.Collector.Observations()

@@ -16,7 +16,7 @@ type results struct {
 	findings     []reports.Finding
 	compared     map[string]outcome.Comparison // what findings compare, by their ID
 	leaks        map[string]bool               // findings that are leaks, by their ID
-	// coveredBy has the requirements whose failure kept a requirement from being judged in a repetition, by its ID.
+	// coveredBy has, by the ID of a requirement, the requirements whose failure kept it from being judged in a repetition.
 	coveredBy map[string][]string
 }
 
@@ -59,9 +59,9 @@ func isInterrupted(v reports.Verdict, by []reports.Blocker) bool {
 	return v == reports.Inconclusive && slices.ContainsFunc(by, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
 }
 
-// add adds the results of the next repetition. Requirements and scenarios have their worst verdict, with the evidence of
-// the first repetition that had it if it is a problem, and of the last one otherwise. What the end of the test run
-// interrupted does not change the results of earlier repetitions.
+// add adds the results of the next repetition. The worst verdict of a requirement or scenario counts. The evidence of a
+// problem is that of the first repetition with this verdict; otherwise it is that of the last one. A requirement or scenario
+// that the end of the test run interrupted keeps its results of earlier repetitions.
 func (all *results) add(next results) {
 	if all.requirements == nil {
 		*all = next
@@ -101,7 +101,7 @@ func (all *results) add(next results) {
 	}
 }
 
-// startCounting counts in how many repetitions a finding is seen, if its requirement is repeated.
+// startCounting begins to count the repetitions in which a finding is seen, if its requirement is repeated.
 func (all *results) startCounting(f *reports.Finding) {
 	at := slices.IndexFunc(all.requirements, func(q reports.Requirement) bool { return q.ID == f.Requirement })
 	if at >= 0 && all.requirements[at].Repetitions != nil {
@@ -146,7 +146,7 @@ func addScenario(all *reports.Scenario, next reports.Scenario) {
 	all.Repetitions, all.Failures = repetitions, failures
 }
 
-// takesNext reports whether the next verdict takes the place of one: it is worse, or both are no problem.
+// takesNext reports whether the next verdict replaces an earlier one: it is worse, or both are the same and not a problem.
 func takesNext(verdict, next reports.Verdict) bool {
 	if verdict == next {
 		return !verdict.Problem()
@@ -165,8 +165,8 @@ func sum(a, b reports.Repetitions) reports.Repetitions {
 	return all
 }
 
-// explainedInBoth returns the failures that explain two failures of a requirement, or nil if one of them has no
-// explanation, because then the requirement is a cause of its own.
+// explainedInBoth returns all failures that explain a requirement in two repetitions. If nothing explains it in one of
+// them, it returns nil, because the requirement is then a cause itself.
 func explainedInBoth(some, others []string) []string {
 	if len(some) == 0 || len(others) == 0 {
 		return nil
@@ -201,8 +201,8 @@ func (all *results) finish() {
 	}
 }
 
-// covering returns the failures that kept a requirement from being judged in other repetitions, because they show the
-// same mistake. It returns none that the failure of the requirement explains.
+// covering returns the requirements whose failure kept this one from being judged in other repetitions: they show the same
+// mistake. It omits those whose failure this one explains.
 func (all *results) covering(q *reports.Requirement) (causes []string) {
 	res := &reports.Result{Requirements: all.requirements}
 	for _, id := range all.coveredBy[q.ID] {
@@ -215,8 +215,8 @@ func (all *results) covering(q *reports.Requirement) (causes []string) {
 	return causes
 }
 
-// addShown adds the IDs of the exchanges that reports show of a repetition that is not the last one: those of findings, and
-// those of scenarios that have not passed.
+// addShown adds the IDs of the exchanges that reports show of an earlier repetition: those of findings, and those of
+// scenarios with a problem.
 func (all *results) addShown(shown map[int]bool) {
 	for _, f := range all.findings {
 		shown[f.Exchange] = true

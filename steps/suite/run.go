@@ -106,8 +106,8 @@ type run struct {
 	start      time.Time
 
 	binding   func(*features.Requirement) bool // whether it counts as MUST by Options.FailOn, or by a claim
-	scenarios []*features.Scenario             // that count
-	selected  []*features.Scenario             // the same, with the sequences of exploration that failed
+	scenarios []*features.Scenario             // selected scenarios that count
+	selected  []*features.Scenario             // scenarios, and the sequences of exploration that failed
 	newer     []*features.Scenario             // selected scenarios that Options.Set lacks
 	isAlone   bool                             // only an agent server is tested; see Options.Scenarios
 	explored  int                              // operations
