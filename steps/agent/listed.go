@@ -5,9 +5,10 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Listed is the last list of threads in which a thread was looked for.
+// Listed is a list of threads, and whether it has a certain thread.
 type Listed struct {
 	Rows     Listing
 	Response *exchange.Response
@@ -15,8 +16,16 @@ type Listed struct {
 	IsWhole  bool // the list has all threads of the caller
 }
 
+// Undecided returns the reason why the list does not show whether it lacks the thread, or nil.
+func (l Listed) Undecided() error {
+	if l.Rows == nil || l.Holds || l.IsWhole {
+		return nil
+	}
+	return outcome.Inapplicable("lists of threads", "the list may be one page of several")
+}
+
 // Listed lists the threads of the owner of a thread until the list has the thread or the time is over. A list that is shorter
-// than a page is whole. So is one that is shorter than a later list, because no limit has cut it.
+// than any page is whole. A longer one is whole if a list with one more thread is longer, because no limit has cut it.
 func (s *Server) Listed(ctx context.Context, t *Thread, limit time.Duration) (Listed, error) {
 	var l Listed
 	look := func() (done bool, err error) {

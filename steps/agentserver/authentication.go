@@ -109,16 +109,12 @@ func (w *World) callerTries(ctx context.Context, name, operation string) error {
 
 // callerTriesDuringRun sends the request of a caller while the run of the user is in progress.
 func (w *World) callerTriesDuringRun(ctx context.Context, name, operation string) error {
-	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+	return w.win(ctx, "the run ended before the response to "+name, func(ctx context.Context) (bool, error) {
 		if err := w.callerTries(ctx, name, operation); err != nil {
 			return false, err
 		}
 		return w.scene.Response.Ended().Before(w.prior.Until()), nil
 	})
-	if err == nil && !inTime {
-		return outcome.Inconclusive("the run ended before the response to %s, in %d attempts", name, agent.Attempts)
-	}
-	return err
 }
 
 // runToTry returns the run and the thread that the request of a caller is about.
@@ -162,7 +158,7 @@ func (w *World) requireRefusedRun(ctx context.Context, name, what string) error 
 	if err != nil {
 		return err
 	}
-	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+	err = w.win(ctx, "the run ended before the request was refused", func(ctx context.Context) (bool, error) {
 		if err := w.tryRun(ctx, who, w.thread, w.orderOf(what)); err != nil {
 			return false, err
 		}
@@ -171,9 +167,6 @@ func (w *World) requireRefusedRun(ctx context.Context, name, what string) error 
 	})
 	if err != nil {
 		return err
-	}
-	if !inTime {
-		return outcome.Inconclusive("the run ended before the request was refused, in %d attempts", agent.Attempts)
 	}
 	return requireRefused(w.scene.Response)
 }

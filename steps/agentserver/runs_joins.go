@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// longerHold is longer than a server or a proxy in front of it may let a join wait: some stop after one or two seconds.
+// longerHold is longer than the limit of some servers and proxies: they end a join after one or two seconds.
 const longerHold = 2500 * time.Millisecond
 
 // defineJoins registers the sentences about joins (section 4).
@@ -36,25 +36,19 @@ func (w *World) startLongAndJoin(ctx context.Context, long, twice string) error 
 	if long == "longer" {
 		w.wanted = longerHold
 	}
-	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+	const lost = "the target was too slow to join a run while it was in progress"
+	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
 		if err := w.startLong(ctx); err != nil {
 			return false, outcome.AsPrecondition(err)
 		}
 		return w.joinInTime(ctx, twice != "")
 	})
-	if err != nil {
-		return err
-	}
-	if !inTime {
-		return outcome.Inconclusive("the target was too slow to join a run while it was in progress, in %d attempts",
-			agent.Attempts)
-	}
-	return nil
 }
 
-// joinPending joins a run once patience is over, if the run before it is still in progress then.
+// joinPending joins a run that is pending, once patience is over. The run before it must be in progress until then.
 func (w *World) joinPending(ctx context.Context) error {
-	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+	const lost = "the run before the pending one ended before the join was sent"
+	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
 		p, err := w.server.InProgress(ctx, agent.PendingBehind, w.wanted)
 		if err != nil {
 			return false, err
@@ -67,10 +61,6 @@ func (w *World) joinPending(ctx context.Context) error {
 		_, err = w.joinInTime(ctx, false)
 		return w.joined.Sent().Before(p.Until()), err
 	})
-	if err == nil && !inTime {
-		return outcome.Inconclusive("the run before it ended before the join was sent, in %d attempts", agent.Attempts)
-	}
-	return err
 }
 
 // joinInTime joins the run, and reports whether the last join was sent before the end of the run.

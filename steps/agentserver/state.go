@@ -71,7 +71,7 @@ func (w *World) furtherRun(ctx context.Context) error {
 // readStateDuringRun reads the state while the run is in progress. A read within patience may show the thread without the
 // run, so a refusal is repeated until then.
 func (w *World) readStateDuringRun(ctx context.Context) error {
-	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+	return w.win(ctx, "the run ended before the state was read", func(ctx context.Context) (bool, error) {
 		settled := w.current.Responded().Add(w.target.Config.Patience)
 		state, _, err := w.server.ReadState(ctx, w.thread, settled, (*exchange.Response).OK)
 		if err != nil {
@@ -80,10 +80,6 @@ func (w *World) readStateDuringRun(ctx context.Context) error {
 		w.scene.Response = state
 		return state.Ended().Before(w.prior.Until()), nil
 	})
-	if err == nil && !inTime {
-		return outcome.Inconclusive("in %d attempts the run ended before the state was read; increase agent.hold", agent.Attempts)
-	}
-	return err
 }
 
 // readStatesDuringSecondRun starts a second run on the thread, once a read can no longer show the thread without the first

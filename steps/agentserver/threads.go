@@ -52,9 +52,10 @@ func (w *World) callerLists(ctx context.Context, name string) error {
 	return nil
 }
 
-// listDuringRun lists a thread before its first run, because a list may show a new thread with a delay.
+// listDuringRun lists the threads during a run. It first waits until the list has the new thread, because a list may show
+// it with a delay.
 func (w *World) listDuringRun(ctx context.Context) error {
-	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+	return w.win(ctx, "the run ended before the threads were listed", func(ctx context.Context) (bool, error) {
 		if err := w.onNewThread(ctx); err != nil {
 			return false, err
 		}
@@ -73,16 +74,12 @@ func (w *World) listDuringRun(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		if l.Rows != nil && !l.Holds && !l.IsWhole {
-			return false, outcome.Inapplicable("lists of threads", "the list may be one page of several")
+		if err := l.Undecided(); err != nil {
+			return false, err
 		}
 		w.rows, w.scene.Response = l.Rows, l.Response
 		return l.Response.Ended().Before(w.prior.Until()), nil
 	})
-	if err == nil && !inTime {
-		return outcome.Inconclusive("the run ended before the threads were listed, in %d attempts", agent.Attempts)
-	}
-	return err
 }
 
 func (w *World) threadsDiffer() error {

@@ -237,6 +237,18 @@ func (w *World) race(ctx context.Context, act func(ctx context.Context) (won boo
 	return false, nil
 }
 
+// win is [World.race], and returns an inconclusive outcome if no attempt won. lost is the reason why an attempt is lost.
+func (w *World) win(ctx context.Context, lost string, act func(ctx context.Context) (won bool, err error)) error {
+	won, err := w.race(ctx, act)
+	if err != nil {
+		return err
+	}
+	if !won {
+		return outcome.Inconclusive("%s, in %d attempts; increase agent.hold", lost, agent.Attempts)
+	}
+	return nil
+}
+
 // nextRun runs the graph once more on the thread, as the user. A run in progress there may end first.
 func (w *World) nextRun(ctx context.Context, o agent.Order) error {
 	if n := len(w.kept); n > 0 && !w.kept[n-1].Complete() {

@@ -198,14 +198,14 @@ func (t *Thread) otherCannotRead(ctx context.Context) error {
 	})
 }
 
-// listHoldsThread does not judge a list that may be a page: new threads of other scenarios displace those of earlier pages.
+// listHoldsThread does not judge a list that may be one page of several: new threads of other scenarios come first.
 func (t *Thread) listHoldsThread(ctx context.Context) error {
 	l, err := t.server.Listed(ctx, t.Thread, t.Target.Config.Timeouts.Request)
 	if err != nil {
 		return err
 	}
-	if l.Rows != nil && !l.Holds && !l.IsWhole {
-		return outcome.Inapplicable("lists of threads", "the list may be one page of several")
+	if err := l.Undecided(); err != nil {
+		return err
 	}
 	list := judge.List{Response: l.Response, IsList: l.Rows != nil, Rows: l.Rows.All(), Hint: t.Target.ListingHint()}
 	return judge.ListHolds(list, judge.Thread{ID: t.ID, Created: t.Response})
