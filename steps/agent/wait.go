@@ -86,7 +86,7 @@ func (s *Server) awaitThen(
 }
 
 // hasHadItsTime reports whether the run ended so long ago that the state must contain all its messages. A run that fails
-// leaves no answer, so it is enough that GET shows its end.
+// writes no answer, so a GET that shows its end is enough.
 func (s *Server) hasHadItsTime(ctx context.Context, join *Joining, g *GraphRun) bool {
 	if !join.Over() {
 		return false

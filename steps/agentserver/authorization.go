@@ -135,7 +135,7 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 		"an owner that is an object": {"metadata": map[string]any{ownerKey: map[string]any{"$ne": "nobody"}}},
 		"an owner that is a list":    {"metadata": map[string]any{ownerKey: []any{w.owner().User.Owner()}}},
 		"an owner that is null":      {"metadata": map[string]any{ownerKey: nil}},
-		// Some servers replace the filter of the handler by one of these.
+		// Some servers replace the filter of the handler with one of these.
 		"a status":                              {"status": "idle"},
 		"no values":                             {"values": map[string]any{}},
 		"an order":                              {"sort_by": "created_at", "sort_order": "asc"},
@@ -156,7 +156,7 @@ const (
 	bySharedIDs      = "the ids of both threads"
 )
 
-// holdOwn has the filters with which a list contains the thread of its caller.
+// holdOwn has the filters with which a list must contain the thread of its caller.
 var holdOwn = []string{noFilter, "an empty filter", bySharedMetadata, bySharedIDs}
 
 func (w *World) listHoldsNoForeign() error {

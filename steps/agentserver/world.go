@@ -59,7 +59,7 @@ type World struct {
 	joins     *agent.GraphRun   // the run as it was joined
 	reported  []*agent.GraphRun // runs that report their callers
 	disguised []judge.Disguised
-	seen      []*exchange.Response // by the other user, who has used the id of the thread
+	seen      []*exchange.Response // responses to the other user, who sent the id of the thread
 	extension extension
 }
 

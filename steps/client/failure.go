@@ -103,8 +103,8 @@ func Certificate(c *x509.Certificate) string {
 type progress struct {
 	route *Route
 	began atomic.Bool // the first byte of the response has arrived
-	// The connection has served another request. A server may close it as idle even if net/http did not store it in between,
-	// but passed it on to a waiting request.
+	// The connection has served another request. The server may have closed it as idle, even if net/http passed it directly
+	// to this request.
 	reused atomic.Bool
 	stage  atomic.Pointer[exchange.Stage]
 }

@@ -129,9 +129,9 @@ func (w *World) clientTries(ctx context.Context, credentials, operation string) 
 	w.class = classOfCredentials(credentials)
 	isRead := slices.Contains([]string{"retrieve a deployment", "list its revisions", "retrieve a revision"}, operation)
 	if target.Sender(credentials) == target.AnotherTenantHere && w.isSameKey() {
-		return outcome.Inapplicable("other_tenant.api_key", "the tenant ID decides which tenant a request belongs to")
+		return outcome.Inapplicable("other_tenant.api_key", "both tenants have the same API key, so only the tenant ID distinguishes them")
 	}
-	if target.IsAnotherTenant(target.Sender(credentials)) && isRead { // a cache must not return to it what the client has just got
+	if target.IsAnotherTenant(target.Sender(credentials)) && isRead { // a cache must not return the response to the client
 		if err := w.try(ctx, target.TheClient, operation); err != nil {
 			return err
 		}
@@ -140,8 +140,8 @@ func (w *World) clientTries(ctx context.Context, credentials, operation string) 
 	return w.try(ctx, target.Sender(credentials), operation)
 }
 
-// isSameKey reports whether both tenants have the same API key, or need none, so that a request with the tenant ID of the
-// client is one of the client.
+// isSameKey reports whether both tenants have the same API key or need none. With the tenant ID of the client, a request of
+// the other tenant is then a request of the client.
 func (w *World) isSameKey() bool {
 	c := w.target.Config
 	return c.TenantIDAlone || c.OtherTenant.APIKey == c.Credentials.APIKey

@@ -62,8 +62,8 @@ func (w *World) creates(
 	return nil
 }
 
-// clientCreatesFromForeignSource sends the configured body, or that without source_config: a server may check the source
-// together with the settings that belong to it.
+// clientCreatesFromForeignSource sends the configured body, with or without source_config: a server may check the source
+// only together with its settings.
 func (w *World) clientCreatesFromForeignSource(ctx context.Context, without string) error {
 	body := plane.Changed(w.target.Config.Create.Refused, nil)
 	if without != "" {

@@ -18,8 +18,8 @@ func (w *World) clientUpdatesToTag(ctx context.Context) error {
 	return err
 }
 
-// clientUpdatesBoth updates repo_ref together with build_on_push, once the deployment has settled. Only the values of the
-// request decide whether a tag is combined with true: those from before are replaced.
+// clientUpdatesBoth updates repo_ref together with build_on_push, once the deployment has settled. The update replaces both
+// values, so the earlier ones must not decide whether it is accepted.
 func (w *World) clientUpdatesBoth(ctx context.Context, ref, buildOnPush string) error {
 	change := map[string]any{"repo_ref": plane.RevisionConfig(w.Deployment.Body)["repo_ref"]}
 	if ref == "the tag" {
@@ -30,7 +30,7 @@ func (w *World) clientUpdatesBoth(ctx context.Context, ref, buildOnPush string) 
 	}
 	body := plane.SourceUpdate(change)
 	body["source_config"] = map[string]any{"build_on_push": buildOnPush == "true"}
-	const attempts = 2 // the target may refuse one while it builds a revision that does not show yet
+	const attempts = 2 // the target may refuse the first one because it builds a revision that reads do not show yet
 	known := ""
 	for range attempts {
 		if err := w.plane.Settle(ctx, w.Deployment.ID); err != nil {

@@ -59,8 +59,8 @@ func (r *refused) mayFail(s *seen) bool {
 	return isOfOther(s, r.target.Config.AssistantID) || slices.Contains(strings.Fields(lastText(s)), agent.Fail)
 }
 
-// mayBeReplaced reports whether another run was accepted after the run of a request, which was not seen to have ended: the
-// interface does not define the strategy of a request that names none, so it may be rollback.
+// mayBeReplaced reports whether another run was sent after the run of a request, and no response showed the end of that run.
+// The interface does not define what a run without multitask_strategy does, so it may have rolled back the earlier one.
 func (r *refused) mayBeReplaced(s *seen) bool {
 	all := r.runs[objectKey(s)]
 	at := slices.IndexFunc(all, func(g *threadRun) bool { return g.id == s.In("run_id") })

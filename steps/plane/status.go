@@ -52,7 +52,7 @@ func IsSettled(status string) bool {
 	return status == statusSkipped || status == statusInterrupted || IsDone(status)
 }
 
-// IsWaiting reports whether a canonical status is one before a build.
+// IsWaiting reports whether the build of a revision with this canonical status has not begun.
 func IsWaiting(status string) bool {
 	return slices.Contains([]string{"CREATING", "QUEUED", "AWAITING_BUILD"}, status)
 }

@@ -88,8 +88,8 @@ func (s *Situations) examineDeployment(ctx context.Context, e DeploymentEvent) (
 
 // read reads each revision before and after the list, so that a value that changes meanwhile is not held against the list.
 // A response may be as old as patience: only a status that GET shows before and after that time is the one that the list
-// must show. The many revisions of a long history are read once in a test run if they have settled: a target may still build
-// some that were superseded.
+// must show. The revisions of a long history are read only once in a test run, unless the target still builds some that were
+// superseded.
 func (d *Deployment) read(ctx context.Context) error {
 	each := d.Plane.GetEach
 	if d.isLong {

@@ -279,8 +279,8 @@ func refusesParameter(name, value string) func(*Deployment, context.Context) err
 	}
 }
 
-// operations returns a request of each operation about a deployment and its revision, and one with the id in capitals. The
-// list has a filter. The update, which comes last, sets nothing.
+// operations returns a request of each operation about a deployment and its revision, and a GET with the id in capital
+// letters. The list has a filter. The update, which is the last request, sets nothing.
 func (d *Deployment) operations(who target.Sender, id, revision string) []exchange.Request {
 	read := func(path string) exchange.Request { return d.Target.ToControlPlane(who, http.MethodGet, path, nil) }
 	filtered := read(plane.RevisionsPath(id))
@@ -351,8 +351,8 @@ func (d *Deployment) tryAll(ctx context.Context, requests []exchange.Request) (a
 	return all, nil
 }
 
-// createsNothing returns the check that an update creates no revision: one that sets no field of the source, or one
-// without credentials. One that only names an earlier revision as the latest sets no field of the source, either.
+// createsNothing returns the check that an update creates no revision. The update of the client sets no field of the source;
+// a second one only sends the id of an earlier revision as latest_revision_id. That of other senders would set a field.
 func createsNothing(who target.Sender) func(*Deployment, context.Context) error {
 	return func(d *Deployment, ctx context.Context) error {
 		change := map[string]any{}

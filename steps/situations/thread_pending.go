@@ -62,8 +62,8 @@ func (t *Thread) sendDuringJoin(ctx context.Context) error {
 	return nil
 }
 
-// retrieveWhile retrieves a run that was accepted while another one was in progress, and returns the last response before
-// that one ends, or nil. It repeats a GET that is refused, because a read within patience may not find the run yet.
+// retrieveWhile retrieves a run that was accepted while another one was in progress. It returns the last response before
+// the end of the other one, or nil. It repeats a refused GET, because a read within patience may not find the run yet.
 func (t *Thread) retrieveWhile(ctx context.Context, g, inProgress *agent.GraphRun) (*exchange.Response, error) {
 	var last *exchange.Response
 	const first, longest = 20 * time.Millisecond, 50 * time.Millisecond
@@ -82,7 +82,8 @@ func (t *Thread) retrieveWhile(ctx context.Context, g, inProgress *agent.GraphRu
 	return last, err
 }
 
-// readWhile reads the state while the run is pending behind another one, once patience is over. The record judges the response.
+// readWhile reads the state once patience is over, if the run is still pending behind another one then. The record judges
+// the response.
 func (t *Thread) readWhile(ctx context.Context, g, inProgress *agent.GraphRun) error {
 	at := g.Responded().Add(t.Target.Config.Patience + time.Millisecond)
 	if !at.Before(inProgress.NotOverBefore()) {
@@ -95,8 +96,8 @@ func (t *Thread) readWhile(ctx context.Context, g, inProgress *agent.GraphRun) e
 	return err
 }
 
-// completedIn returns the runs that have written all their messages before the input of another one, in the order of the
-// state. If there are none, it returns the run that was accepted last, because that one must complete.
+// completedIn returns the runs that have written all their messages, in the order of the state. If there are none, it
+// returns the run that was accepted last, because that one must complete.
 func completedIn(state *exchange.Response, accepted []*agent.GraphRun) (completed []*agent.GraphRun) {
 	writers := agent.Writers(messages.Of(state), accepted)
 	for _, g := range accepted {

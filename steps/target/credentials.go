@@ -20,8 +20,8 @@ const (
 	Nobody        Sender = "no credentials"
 	UnknownKey    Sender = "an unknown API key"
 	AnotherTenant Sender = "the other tenant"
-	// AnotherTenantsToken and AnotherTenantHere are the other tenant, too. A server may find out the tenant of an API key,
-	// and take that of a bearer token, or the one that a header names, for granted.
+	// AnotherTenantsToken and AnotherTenantHere are the other tenant with other credentials. A server may look up the tenant
+	// of an API key, but trust a bearer token or the tenant ID in a header.
 	AnotherTenantsToken Sender = "the other tenant with only its bearer token"
 	AnotherTenantHere   Sender = "the other tenant with the tenant ID of the client"
 	UsersToken          Sender = "the token of a user of the agent server"

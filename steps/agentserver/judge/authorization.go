@@ -143,7 +143,7 @@ func NoneShows(responses []*exchange.Response, r Run, mark string) error {
 			}
 			return outcome.Fails(a, outcome.Violation{
 				Kind:     outcome.Leak,
-				Summary:  nameOf(a.Request) + " shows a thread to another user who created one with its id",
+				Summary:  nameOf(a.Request) + " shows a thread to a user who created a thread with the same id",
 				Expected: "400 or above, or nothing of the thread",
 				Check:    &reports.Check{Statuses: []string{"4XX", "5XX"}, Lacks: []string{text}},
 			})

@@ -165,7 +165,7 @@ func lacksTexts(left []messages.Message, removed, remaining []Run) *reports.Chec
 // Texts about the messages of a run that was rolled back.
 const (
 	staysInThread      = "Messages of a rolled-back run stay in the thread"
-	aheadStaysInThread = "Messages of the run before a rolled-back pending run stay in the thread"
+	aheadStaysInThread = "After the rollback of a pending run, messages of the run before it stay in the thread"
 	rolledBack         = "the run that was rolled back"
 )
 

@@ -103,7 +103,7 @@ func inputIsOnce(state *exchange.Response, r Run, kind outcome.Kind, summary str
 		Kind:     kind,
 		Summary:  summary,
 		Expected: fmt.Sprintf("1 message with the text %q", r.Text()),
-		Actual:   fmt.Sprintf("%d messages with it, in %s", found, messages.Shown(all)),
+		Actual:   fmt.Sprintf("%d such messages; the state has %s", found, messages.Shown(all)),
 		Pointer:  atMessages,
 	}).Comparing(state, r.Created)
 }

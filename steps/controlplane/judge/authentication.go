@@ -87,15 +87,15 @@ func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
 	return outcome.Fails(a, v)
 }
 
-// HidesName judges that a response to a caller who may not see a deployment does not contain its name, which no request
-// for it contains. name is "" if the deployment has none.
+// HidesName judges that a response to a caller who may not see a deployment does not contain its name. The requests do not
+// contain it, so it is not an echo. name is "" if the deployment has none.
 func HidesName(a *exchange.Response, name string) error {
 	if name == "" || !strings.Contains(string(a.Body), name) {
 		return nil
 	}
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.Leak,
-		Summary:  nameOf(a.Request) + " shows the name of a deployment of another caller",
+		Summary:  nameOf(a.Request) + " shows the name of another tenant's deployment",
 		Expected: "a response without the name of the deployment",
 		Actual:   outcome.Got(a),
 	})

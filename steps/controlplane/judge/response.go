@@ -189,7 +189,7 @@ func sameInstant(a, b gjson.Result) (same, comparable bool) {
 	return at.Sub(bt).Abs() < unit, isTime && isTime2
 }
 
-// IsBefore reports whether a date-time is before another one, as exactly as the less precise of them is written.
+// IsBefore reports whether a date-time is before another one. It compares them with the precision of the less precise one.
 func IsBefore(a, b gjson.Result) bool {
 	same, comparable := sameInstant(a, b)
 	if same || !comparable {
