@@ -11,8 +11,8 @@ Feature: Create, deploy, call, update and call again
     "(1) create a deployment with POST /v2/deployments ... until the revision status is DEPLOYED. (4) Update the
     deployment with PATCH /v2/deployments/{deployment_id}."
     The first user calls the agent server of the deployment before and after the PATCH. After it, the ai message must come
-    from the new revision. That holds for several updates in a row, too: the build of an earlier one may end later, and
-    does not replace the latest.
+    from the new revision. That also holds after several updates in a row: the build of an earlier one may end later, but
+    must not replace the latest.
 
     @creates:1/1
     Scenario: A deployment is created, called, updated, and called again

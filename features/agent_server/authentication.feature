@@ -489,7 +489,7 @@ Feature: Authentication at the agent server
         | second | all at once |
 
     @needs:users.2.same_identity
-    Scenario Outline: The runs of two users with the same identity, <when> and the <first> user first, report their own caller
+    Scenario Outline: Two users with the same identity start runs <when>, the <first> user first, and each run reports its own caller
       Given the user is the <first> configured user, and the other user has the same identity
       When two users start runs that report their caller, <when>
       Then each run reports its own caller

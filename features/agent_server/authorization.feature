@@ -19,8 +19,8 @@ Feature: Authorization at the agent server
     restricting access."
     A join fails if it waits for the run or shows something of it. A join that returns 2xx at once passes here and
     fails AS-RUN-9 if its body is empty, null, an empty object, only __error__, or the same as for an unknown run.
-    A server may refuse unusual metadata with a new thread, and the id of an existing thread. Judged for threads of the
-    first user and of the second.
+    A server may refuse to create a thread with unusual metadata, or with the id of an existing thread. Judged for
+    threads of the first user and of the second.
 
     Scenario Outline: The request of another user to <operation> of the <owner> user returns an HTTP error
       Given the user is the <owner> configured user
@@ -57,13 +57,13 @@ Feature: Authorization at the agent server
       Then the request returns an HTTP error status
 
       Examples:
-        | metadata                         |
-        | null as metadata                 |
-        | an empty object as metadata      |
-        | an object in its metadata        |
-        | null as the owner in metadata    |
-        | no text as the owner in metadata |
-        | a list as the owner in metadata  |
+        | metadata                               |
+        | null as metadata                       |
+        | an empty object as metadata            |
+        | an object in its metadata              |
+        | null as the owner in metadata          |
+        | an empty text as the owner in metadata |
+        | a list as the owner in metadata        |
 
     Scenario: Another user who creates a thread with the id of a user's thread sees nothing of it
       Given a completed run on a thread of the user with metadata

@@ -277,7 +277,7 @@ Feature: Rolling back a run in progress
       And they complete with their own messages
 
     @situation
-    Scenario Outline: On a thread on which <event>, a rollback deletes no completed run
+    Scenario Outline: A rollback on a thread on which <event> deletes no completed run
       Given a thread on which <event>
       When a run is rolled back on it
       Then its completed runs can still be retrieved after that

@@ -58,9 +58,9 @@ Feature: Creating a deployment
   Rule: An invalid POST returns 422 with an HTTPValidationError and creates no deployment
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     Covers a missing or unknown source, also with a lone surrogate; a wrong JSON type of source, source_config,
-    build_on_push, source_revision_config, repo_ref, graph_config_path or image_uri, also if many languages take the
-    value for an absent one (false, an empty array); a body that is not an object, not valid JSON, or empty. Another 4xx
-    passes and is noted; 2xx and 5xx fail.
+    build_on_push, source_revision_config, repo_ref, graph_config_path or image_uri; a body that is not an object, not
+    valid JSON, or empty. Some values of a wrong type are ones that many languages treat as absent (false, an empty
+    array). Another 4xx passes and is noted; 2xx and 5xx fail.
 
     Scenario Outline: A create request with <mistake> returns 422
       When the client tries to create a deployment with <mistake>

@@ -380,7 +380,7 @@ Feature: Listing the revisions of a deployment
         | far past the end |
 
     @reads @shares:deployment
-    Scenario: The largest offset that no server may refuse returns an empty list
+    Scenario: Offset 2147483646, which every server must accept, returns an empty list
       Given an existing deployment
       When the client lists its revisions with offset "2147483646"
       Then the list returns 2xx

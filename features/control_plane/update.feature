@@ -43,13 +43,13 @@ Feature: Updating a deployment
       And the "latest_revision_id" of the deployment names that revision
 
     @shares:changing @creates:0/2
-    Scenario: Updating repo_ref while the revision of an earlier update may still be built creates another one
+    Scenario: Updating repo_ref while the revision of an earlier update may still be built creates another revision
       Given a deployment that accepts updates
       When the client updates "repo_ref" twice, the second time while the first revision may still be built
       Then the "latest_revision_id" of the deployment names the second revision
 
     @shares:changing @creates:0/2
-    Scenario: Updating repo_ref while the revision of an earlier update is being built creates another one
+    Scenario: Updating repo_ref while the revision of an earlier update is being built creates another revision
       Given a deployment that accepts updates
       When the client updates "repo_ref" twice, the second time while the first revision is being built
       Then the "latest_revision_id" of the deployment names the second revision
@@ -148,7 +148,7 @@ Feature: Updating a deployment
   Rule: PATCH with repo_ref, graph_config_path and image_uri null or absent creates no revision
     "Update a deployment; non-null repo_ref, graph_config_path or image_uri in the source revision config creates a new
     revision."
-    Judged with an empty object, with only build_on_push, with only the name that it has, with each of the three fields
+    Judged with an empty object, with only build_on_push, with only its current name, with each of the three fields
     null, with all of them null, and with an empty source_revision_config. If an update is refused, its scenario is not
     applicable.
 
@@ -162,7 +162,7 @@ Feature: Updating a deployment
         | fields                          |
         | an empty object                 |
         | build_on_push alone             |
-        | its name alone                  |
+        | only its name                   |
         | repo_ref null                   |
         | graph_config_path null          |
         | image_uri null                  |
@@ -248,14 +248,14 @@ Feature: Updating a deployment
 
   @CP-UPDATE-8 @must @section-2
   @needs:alternatives.tag_ref
-  Rule: PATCH accepts a tag with build_on_push false, and never results in a tag with true
+  Rule: PATCH accepts a tag with build_on_push false, and never stores a tag with true
     "When a tag is used, source_config.build_on_push must be false (tags are immutable)."
     Judged against the stored values: one of the two is stored and PATCH sends the other. The target may return 4xx,
-    or accept the request and show build_on_push false. If PATCH sends both, the stored ones do not count: a tag with
-    false is accepted, and so is a branch with true if the target accepts true at all. Applies to the source git_host.
+    or accept the request and show build_on_push false. If PATCH sends both, it replaces both stored values: it must
+    accept a tag with false, and a branch with true if the target accepts true at all. Applies to the source git_host.
 
     @creates:1/2
-    Scenario: An update that sets repo_ref and build_on_push is not judged by the values from before
+    Scenario: An update of both repo_ref and build_on_push does not depend on their earlier values
       Given a deployment created for this scenario with build_on_push true
       When the client updates "repo_ref" to the tag and build_on_push to false in one request
       Then the update returns 2xx
@@ -389,8 +389,8 @@ Feature: Updating a deployment
   Rule: An invalid PATCH returns 422 with an HTTPValidationError and creates no revision
     "Invalid request parameters ... 422, HTTPValidationError (detail array of loc, msg, type)"
     Covers a wrong JSON type of source_config, build_on_push, source_revision_config, repo_ref, graph_config_path or
-    image_uri, also if many languages take the value for an absent one (false, an empty array), and a body that is not
-    an object, not valid JSON, or empty. Another 4xx passes and is noted; 2xx and 5xx fail.
+    image_uri, and a body that is not an object, not valid JSON, or empty. Some values of a wrong type are ones that many
+    languages treat as absent (false, an empty array). Another 4xx passes and is noted; 2xx and 5xx fail.
 
     Scenario Outline: An update with <mistake> returns 422
       Given a deployment that accepts updates

@@ -8,25 +8,24 @@ import (
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
-	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// unusualMetadata has bodies of POST /threads whose metadata some servers do not merge with the filter of the handler. The
-// interface does not state that a server must accept them.
+// unusualMetadata has values of metadata in POST /threads which some servers do not combine with the owner that the handler
+// sets. The interface does not state that a server must accept them.
 var unusualMetadata = map[string]any{
-	"null as metadata":                 nil,
-	"an empty object as metadata":      map[string]any{},
-	"an object in its metadata":        map[string]any{markKey: map[string]any{"name": "nested"}},
-	"null as the owner in metadata":    map[string]any{ownerKey: nil},
-	"no text as the owner in metadata": map[string]any{ownerKey: ""},
-	"a list as the owner in metadata":  map[string]any{ownerKey: []any{}},
+	"null as metadata":                       nil,
+	"an empty object as metadata":            map[string]any{},
+	"an object in its metadata":              map[string]any{markKey: map[string]any{"name": "nested"}},
+	"null as the owner in metadata":          map[string]any{ownerKey: nil},
+	"an empty text as the owner in metadata": map[string]any{ownerKey: ""},
+	"a list as the owner in metadata":        map[string]any{ownerKey: []any{}},
 }
 
 // defineForeignThreads registers the sentences about the creation of threads that other users must not see.
 func (w *World) defineForeignThreads(r *common.Definitions) {
-	r.Given(`a thread of the user with ((?:null|an|no|a) .+)`, w.createUnusualThread)
+	r.Given(`a thread of the user with ((?:null|an|a) .+)`, w.createUnusualThread)
 	r.Given(`a completed run on a thread of the user with metadata`, w.completeOnMarked)
 	r.When(`the other user creates threads with the id of the thread, and reads its state`, w.otherTakesID)
 	r.Then(`no response shows the run or the metadata of the thread`, func() error {
@@ -35,9 +34,9 @@ func (w *World) defineForeignThreads(r *common.Definitions) {
 }
 
 func (w *World) createUnusualThread(ctx context.Context, name string) error {
-	metadata, is := unusualMetadata[name]
-	if !is {
-		return outcome.SuiteError("no metadata is called %q", name)
+	metadata, isKnown := unusualMetadata[name]
+	if !isKnown {
+		return outcome.SuiteError("unknown metadata %q", name)
 	}
 	t, err := w.server.TryThread(ctx, w.owner(), map[string]any{"metadata": metadata})
 	if err != nil {
@@ -47,8 +46,8 @@ func (w *World) createUnusualThread(ctx context.Context, name string) error {
 	return w.completeAsCreated(ctx)
 }
 
-// completeAsCreated completes a run on the new thread, so that the thread has a state. If the server refuses the run even
-// to the owner, the thread has none. It skips the scenario if the server has refused the thread.
+// completeAsCreated completes a run on the new thread, so that the thread has a state. A server may refuse the run even to
+// the owner; the thread then has no state. If the server has refused the thread, the scenario is not applicable.
 func (w *World) completeAsCreated(ctx context.Context) error {
 	if w.thread.Response.IsRefused() {
 		return outcome.Inapplicable("such metadata", "the target refuses a thread with such metadata: %s",
@@ -91,7 +90,7 @@ func (w *World) otherTakesID(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		w.seen = append(w.seen, []*exchange.Response{t.Response, state}...)
+		w.seen = append(w.seen, t.Response, state)
 	}
 	return nil
 }

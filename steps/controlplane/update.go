@@ -186,8 +186,8 @@ func (w *World) patchToCurrent(ctx context.Context, field, null string) error {
 	return nil
 }
 
-// clientUpdatesTwice sends the second update as soon as the deployment names the revision of the first, whose build may not
-// have begun, or once its build has begun.
+// clientUpdatesTwice sends the second update as soon as the deployment names the revision of the first one. If when is "is
+// being", it first waits until the build of that revision has begun.
 func (w *World) clientUpdatesTwice(ctx context.Context, field, when string) error {
 	if err := w.patchToCurrent(ctx, field, ""); err != nil {
 		return err
@@ -259,14 +259,14 @@ func (w *World) clientSends(ctx context.Context, what string) error {
 	if valid := validUpdate(what); valid != nil {
 		return w.patch(ctx, valid, false)
 	}
-	if what == "its name alone" {
+	if what == "only its name" {
 		return w.patch(ctx, map[string]any{"name": w.Deployment.Body["name"]}, false)
 	}
 	if what == "read-only fields" {
 		return w.patch(ctx, readOnly(), true)
 	}
 	if what == "read-only fields and a source field" {
-		return w.patchReadOnly(ctx)
+		return w.patchWithRevision(ctx, readOnly())
 	}
 	sent := plane.SourceUpdate(plane.RevisionConfig(w.target.Config.Create.Body))
 	m, err := mistakeIn(sent, w.plane.Sources.Field(), what)

@@ -7,9 +7,9 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// clientChangesSource tries both other sources, because a server may know only some of them. It tries each with and without
-// a source_revision_config, because a server may check the source only if nothing else is updated. It also tries
-// internal_container, which both editions have, with an update that creates a revision: that may get the other source.
+// clientChangesSource tries both other sources, because a server may know only some of them. It sends each with and without
+// a source_revision_config, because a server may check the source only if nothing else is updated. The last request sends
+// internal_container, which both editions have, with a value that creates a revision: the revision may get that source.
 func (w *World) clientChangesSource(ctx context.Context) error {
 	for _, source := range []string{config.GitHost, config.ExternalContainer, config.InternalContainer} {
 		if source == w.target.Config.Source() {
@@ -21,21 +21,15 @@ func (w *World) clientChangesSource(ctx context.Context) error {
 			}
 		}
 	}
-	field := w.plane.Sources.Field()
-	current, err := w.current(field)
-	if err != nil {
+	if _, err := w.current(w.plane.Sources.Field()); err != nil {
 		return nil // the deployment does not show the value, and the other requests are judged
 	}
-	if err := w.plane.TakeRevision(ctx, w.Deployment); err != nil {
-		return err
-	}
-	body := plane.SourceUpdate(map[string]any{field: current})
-	body["source"] = config.InternalContainer
-	return w.patch(ctx, body, true)
+	return w.patchWithRevision(ctx, map[string]any{"source": config.InternalContainer})
 }
 
-// patchReadOnly sends the read-only fields together with the current value of a field, which creates a revision.
-func (w *World) patchReadOnly(ctx context.Context) error {
+// patchWithRevision sends fields that an update must not set, together with the current value of a field of the source,
+// which creates a revision.
+func (w *World) patchWithRevision(ctx context.Context, fields map[string]any) error {
 	field := w.plane.Sources.Field()
 	current, err := w.current(field)
 	if err != nil {
@@ -44,5 +38,5 @@ func (w *World) patchReadOnly(ctx context.Context) error {
 	if err := w.plane.TakeRevision(ctx, w.Deployment); err != nil {
 		return err
 	}
-	return w.patch(ctx, plane.Changed(readOnly(), plane.SourceUpdate(map[string]any{field: current})), true)
+	return w.patch(ctx, plane.Changed(fields, plane.SourceUpdate(map[string]any{field: current})), true)
 }
