@@ -24,12 +24,12 @@ func newAttest() *cobra.Command {
 		Long: `Print a result file as an in-toto statement with the predicate test-result. It states which requirements the subject
 has passed. It is not signed: cosign, or the action with attest: true, signs it.
 
-The subject is the result file, or what --subject names: the image or commit that was tested. Nothing checks that the
-target was made from it.
+The subject is the result file, or the tested image or commit in --subject. The command cannot check that the target was
+built from it.
 
-The result is PASSED if the test run was conformant, WARNED if a SHOULD failed, and else FAILED, also if all failures are
-in the baseline. Requirements that were not tested, or for which the test run could not tell, are in none of the lists: a
-policy should name the requirements that must be in passedTests.`,
+The result is PASSED if the verdict is conformant, WARNED if it is and a SHOULD failed, and otherwise FAILED, even if the
+baseline has all failures. Requirements that were not tested, or for which the test run could not tell, are in none of the
+lists: a policy should name the requirements that must be in passedTests.`,
 		Example: `  agentconform attest agentconform-out/result.json > statement.json
   agentconform attest out/result.json --subject "$IMAGE@sha256:$DIGEST"
   agentconform attest out/result.json --predicate > test-result.json

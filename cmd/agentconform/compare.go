@@ -143,7 +143,7 @@ func writeComparison(dir string, table *compare.Table) error {
 	return writeError("comparison", err, "folder with --out")
 }
 
-// matrixMark is near the beginning of the page of a comparison.
+// matrixMark identifies the page of a comparison, so that --html does not replace a file of another program.
 const matrixMark outfile.Mark = `content="agentconform compare"`
 
 func writeMatrix(path string, table *compare.Table) error {
@@ -154,10 +154,13 @@ func writeMatrix(path string, table *compare.Table) error {
 	return writeError("comparison", err, "file with --html")
 }
 
-// reportFrom returns the URL of the report of a result file relative to a page, or "" if there is none.
+// reportFrom returns the URL of the report of a result file, relative to a page. It returns "" without a page or a report.
 func reportFrom(page, file string) string {
-	report := filepath.Join(filepath.Dir(file), "index.html")
-	if _, err := os.Stat(report); err != nil || page == "" {
+	if page == "" {
+		return ""
+	}
+	report := filepath.Join(filepath.Dir(file), reports.ReportHTML.File())
+	if _, err := os.Stat(report); err != nil {
 		return ""
 	}
 	folder, err := filepath.Abs(filepath.Dir(page))

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -32,8 +34,8 @@ full.
 name of a fault (limit-101-is-served.json) shows how its rule is broken, and all other files show how the rules are met.
 agentconform prove --examples writes such files.
 
---steps lists the sentences of which scenarios are made, grouped by the feature files in which they are defined. A sentence
-is a regular expression; a sentence of a scenario is below it as an example.`,
+--steps lists the steps that scenarios can use, grouped by the features that can use them. A step is a regular expression;
+below it is an example from a scenario.`,
 		Example: `  agentconform list
   agentconform list | grep CP-LIST
   agentconform list --format json
@@ -83,7 +85,7 @@ is a regular expression; a sentence of a scenario is below it as an example.`,
 	}
 	c.Flags().BoolVar(&cases, "cases", false, "list what a client may send by the contract, with the scenarios that judge it or the reason why none does")
 	c.Flags().BoolVar(&pairs, "situations", false, "list the events of a deployment and of a thread with the checks after each of them")
-	c.Flags().BoolVar(&definitions, "steps", false, "list the sentences that the scenarios of each feature can use")
+	c.Flags().BoolVar(&definitions, "steps", false, "list the steps that the scenarios of each feature can use")
 	addChoice(c, &format, "format", "", "table", "json", "markdown", "html")
 	c.Flags().StringSliceVar(&results, "result", nil, "result `files` with the examples of --format html")
 	return c
@@ -158,7 +160,7 @@ func listSituations(w io.Writer, c *features.Catalogue, format string) error {
 	return t.Flush()
 }
 
-// listSteps writes the step definitions, grouped by the feature files in which they are defined.
+// listSteps writes the step definitions, grouped by the features that can use them.
 func listSteps(w io.Writer, c *features.Catalogue, format string) error {
 	if format != "table" && format != "json" {
 		return fmt.Errorf("--steps --format %s: give table or json", format)
@@ -171,14 +173,12 @@ func listSteps(w io.Writer, c *features.Catalogue, format string) error {
 		return writeJSON(w, map[string][]*suite.Definition{"steps": definitions})
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	files := ""
+	previous := ""
 	for _, d := range definitions {
-		if names := strings.ReplaceAll(strings.Join(d.Features, ", "), ".feature", ""); names != files {
-			files = names
-			if len(d.Features) == len(c.Files) {
-				names = "every feature"
-			}
-			fmt.Fprintf(t, "\n%s\n", names)
+		group := describeFeatures(d.Features, c)
+		if group != previous {
+			fmt.Fprintf(t, "\n%s\n", group)
+			previous = group
 		}
 		pattern := strings.ReplaceAll(d.Pattern, "(?:", "(")
 		fmt.Fprintf(t, "  %s\t%s\n", d.Keyword, pattern)
@@ -186,8 +186,33 @@ func listSteps(w io.Writer, c *features.Catalogue, format string) error {
 			fmt.Fprintf(t, "\t  %s\n", d.Example)
 		}
 	}
-	fmt.Fprintf(t, "\n%d sentences\n", len(definitions))
+	fmt.Fprintf(t, "\n%d steps\n", len(definitions))
 	return t.Flush()
+}
+
+// describeFeatures names feature files: "every feature", "agent_server/*, end_to_end" or "agent_server/runs".
+func describeFeatures(files []string, c *features.Catalogue) string {
+	if len(files) == len(c.Files) {
+		return "every feature"
+	}
+	all, given := map[string]int{}, map[string]int{} // number of files by folder
+	for _, f := range c.Files {
+		all[path.Dir(f.URI)]++
+	}
+	for _, file := range files {
+		given[path.Dir(file)]++
+	}
+	var names []string
+	for _, file := range files {
+		folder, name := path.Dir(file), strings.TrimSuffix(file, ".feature")
+		if folder != "." && given[folder] == all[folder] {
+			name = folder + "/*"
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // describeCase returns the reason why no scenario judges a case, or the first scenario.

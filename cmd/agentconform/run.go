@@ -65,8 +65,8 @@ At the end, deployments and threads that were created are removed if the target 
 ledger lists those that could not be removed, and agentconform clean removes them later.
 
 The verdict and each failure are written to standard output, progress and warnings to standard error. --format json
-writes the result in place of them. --format jsonl writes one event per line while the test run goes on (agentconform
-schema --of events describes them). --format github adds an annotation for each problem, the summary of the job, and the
+writes the result in place of them. --format jsonl writes one event per line during the test run (agentconform schema
+--of events describes them). --format github adds an annotation for each problem, the summary of the job, and the
 outputs verdict, counts and report of the step.
 
 Exit codes: 0 conformant, 1 a MUST failed, 2 wrong usage or configuration, 3 incomplete (target unreachable, could
@@ -107,8 +107,8 @@ not tell, or stopped). With --baseline: 0 no new failure, 1 a new failure, or an
 		"a partial test run is incomplete (exit code 3), even if a half has no address or is not in supports")
 	flags.BoolVar(&f.failFast, "fail-fast", false,
 		"end the test run at the first failure that counts; what was created is removed, and reports are written")
-	flags.IntVar(&f.options.Repeat, "repeat", 1, fmt.Sprintf("judge the scenarios `N` times, at most %d, one repetition after "+
-		"another, and report how often each requirement passed; its verdict is the worst", suite.MaxRepeat))
+	flags.IntVar(&f.options.Repeat, "repeat", 1, fmt.Sprintf("judge the scenarios `N` times, at most %d, and report how often "+
+		"each requirement passed; its worst result is its verdict", suite.MaxRepeat))
 	flags.StringVar(&f.baseline, "baseline", "", "`file` of known failures, which do not count as failures")
 	flags.StringVar(&f.writeBaseline, "write-baseline", "",
 		"write the failures of this test run as a baseline to the `file`; keep entries of an existing file that still apply")
@@ -147,13 +147,13 @@ func (f *runFlags) addSelection(c *cobra.Command) {
 		cobra.FixedCompletions(features.Profiles, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// addReports adds the flag that selects the reports. It is read by [reports.Run.Reports].
+// addReports adds the flag that selects the reports. [reports.Run.Reports] reads it from the arguments of the result.
 func (f *runFlags) addReports(c *cobra.Command) {
 	c.Flags().StringVar(&f.reports, "reports", "", "`names` of the reports to write: html, junit, summary, badge, support, "+
 		"scripts, har, cucumber, or all; result.json is always written (default all but har and cucumber)")
 }
 
-// checkReports refuses a name that is none of a report.
+// checkReports returns an error for an unknown name in --reports.
 func (f *runFlags) checkReports() error {
 	if f.reports == "" {
 		return nil

@@ -329,11 +329,14 @@ func (s *screen) clear() {
 	}
 }
 
-// linkTo returns the URL of a folder for links in the output, or "" if that is not a terminal that people look at.
+// linkTo returns the URL of a folder for links in the output, or "" if the output is not a terminal that can show links.
 func linkTo(folder string, onTerminal bool) string {
+	isPlain := os.Getenv("NO_COLOR") != "" || os.Getenv("CI") != ""
+	if !onTerminal || isPlain || slices.Contains([]string{"dumb", "linux"}, os.Getenv("TERM")) {
+		return ""
+	}
 	path, err := filepath.Abs(folder)
-	term := os.Getenv("TERM")
-	if err != nil || !onTerminal || os.Getenv("NO_COLOR") != "" || os.Getenv("CI") != "" || term == "dumb" || term == "linux" {
+	if err != nil {
 		return ""
 	}
 	path = filepath.ToSlash(path)

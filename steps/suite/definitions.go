@@ -16,7 +16,7 @@ import (
 type Definition struct {
 	Keyword   string   `json:"keyword"`           // Given, When or Then
 	Pattern   string   `json:"pattern"`           // a regular expression that the whole sentence matches
-	Features  []string `json:"features"`          // the feature files in which it is defined
+	Features  []string `json:"features"`          // the feature files that can use it
 	Example   string   `json:"example,omitempty"` // the first sentence of these features that matches it
 	Scenarios int      `json:"scenarios"`         // that use it
 }
@@ -47,7 +47,7 @@ func Definitions(c *features.Catalogue) ([]*Definition, error) {
 
 var keywords = []string{"Given", "When", "Then"}
 
-// definitions collects what is registered for one feature file after the other.
+// definitions collects the step definitions that are registered for each feature file.
 type definitions struct {
 	feature string
 	found   []*Definition
