@@ -109,7 +109,7 @@ func parseExchanges(from io.Reader, run string) ([]Exchange, error) {
 	return all, nil
 }
 
-// named returns the exchanges to which other parts of r refer: findings, notes, and the scenarios that could not tell.
+// named returns the exchanges to which findings, notes, and scenarios that were blocked or inconclusive refer.
 func (r *Result) named() []Exchange {
 	ids := map[int]bool{}
 	mention := func(findings []Finding) {

@@ -23,6 +23,6 @@ const (
 	NoteInsecure NoteKind = "insecure"  // certificates were not verified
 	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the suite started no more
 	NoteExplored NoteKind = "explored"  // a half could not be explored
-	NoteDetail   NoteKind = "detail"    // a refusal has its detail elsewhere than in the string detail of a JSON object
+	NoteDetail   NoteKind = "detail"    // a refusal has its detail, but not as the string detail of a JSON object
 	NoteRefusal  NoteKind = "refusal"   // the status of a refusal, if agent.rejected_status is not set
 )

@@ -22,8 +22,8 @@ func (r Repetitions) Count() (n int) {
 // Judged returns the number of repetitions in which it passed or failed.
 func (r Repetitions) Judged() int { return r[Passed] + r[Failed] }
 
-// Differ reports whether repetitions had different verdicts. Passed and skipped do not differ: the failure of another
-// requirement may cover one that passes otherwise.
+// Differ reports whether repetitions had different verdicts. Passed and skipped do not differ, because a requirement that
+// passes may be skipped in a repetition in which another one fails.
 func (r Repetitions) Differ() bool {
 	for v, count := range r {
 		if v.Problem() && count > 0 {

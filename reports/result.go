@@ -227,7 +227,7 @@ type Finding struct {
 	Kind        string `json:"kind,omitempty"`  // of the violation, one of a closed list: "accepted", "missing-item"
 	Class       string `json:"class,omitempty"` // of the input, if the requirement distinguishes several: "out of range"
 	Count       int    `json:"count"`
-	Judged      int    `json:"judged,omitempty"`    // 2 if its scenario was judged twice; with --repeat how often its requirement passed or failed
+	Judged      int    `json:"judged,omitempty"`    // 2 if its scenario was judged twice; with --repeat, in how many repetitions its requirement passed or failed
 	Seen        int    `json:"seen,omitempty"`      // number of judgements in which it was seen
 	Exchange    int    `json:"exchange"`            // id of the first exchange that shows it; 0: none
 	Check       *Check `json:"check,omitempty"`     // nil if only this program can judge the response of Exchange

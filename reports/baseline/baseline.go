@@ -20,8 +20,8 @@
 //
 // A known entry makes the test run fail if it passes (stale), matches nothing or has expired. A flaky entry covers a
 // requirement that passes in one test run and fails in the next, so it is never stale. With kinds, it covers only violations
-// of these kinds, and the verdicts blocked and inconclusive if they are among them. After --repeat, [Write] makes a flaky
-// entry of each requirement whose repetitions had different results. Nothing happens to the entry of
+// of these kinds, and the verdicts blocked and inconclusive if kinds contains them. After --repeat, [Write] writes a flaky
+// entry for each requirement whose repetitions had different results. Nothing happens to the entry of
 // a requirement that was skipped or that a filter excluded, or to that of a finding whose requirement was not judged.
 //
 // The package does not change verdicts: a known failure is still a failure.
@@ -63,7 +63,7 @@ type Entry struct {
 	Requirement string `yaml:"requirement"`
 	Finding     string `yaml:"finding,omitempty"` // ID of a finding; empty: the whole requirement
 	Rate        string `yaml:"rate,omitempty"`    // how often the requirement passed, for people
-	// Kinds are the kinds of the violations that the entry covers, and blocked or inconclusive for these verdicts. Empty: all.
+	// Kinds are the kinds of violations that the entry covers, and the verdicts blocked or inconclusive. Empty: all.
 	Kinds   []string `yaml:"kinds,omitempty,flow"`
 	Reason  string   `yaml:"reason"`
 	Owner   string   `yaml:"owner"`

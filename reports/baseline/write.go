@@ -92,7 +92,7 @@ func updated(path string, r *reports.Result, old *Baseline) *Baseline {
 		}
 		for _, f := range found {
 			covers := func(e Entry) bool { return e.Requirement == q.ID && e.covers(f) }
-			isFlaky := r.Run.Repeat > 1 && f.Seen < f.Judged // the requirement failed each time, and not always in this way
+			isFlaky := r.Run.Repeat > 1 && f.Seen < f.Judged // the requirement failed each time, but not always with this finding
 			e := newEntry(q.ID, expires)
 			e.Finding = f.ID
 			switch {

@@ -39,7 +39,8 @@ func (t *Table) HTML(w io.Writer) error {
 		for i := range t.Columns {
 			cell := html.MatrixCell{}
 			if s, has := support[i][group.Name]; has {
-				cell = html.MatrixCell{Class: reports.Slug(string(s.Class)), Text: string(s.Class), Numbers: fmt.Sprintf("%d/%d", s.Numbers[overview.Passed], s.All)}
+				cell = html.MatrixCell{Class: reports.Slug(string(s.Class)), Text: string(s.Class),
+					Numbers: fmt.Sprintf("%d/%d", s.Numbers[overview.Passed], s.All)}
 			}
 			group.Cells = append(group.Cells, cell)
 		}
@@ -51,8 +52,8 @@ func (t *Table) HTML(w io.Writer) error {
 	return html.WriteMatrix(w, p)
 }
 
-// groups returns a group without rows for each capability of the results, first those of the last result, and the group
-// of each requirement by its ID.
+// groups returns a group without rows for each capability, and the group of each requirement by its ID. The capabilities of
+// the last result come first.
 func (t *Table) groups() (all []*html.MatrixGroup, of map[string]*html.MatrixGroup) {
 	named, of := map[string]bool{}, map[string]*html.MatrixGroup{}
 	for _, column := range slices.Backward(t.Columns) {
@@ -85,7 +86,8 @@ func (t *Table) matrixRow(r Row) html.MatrixRow {
 		case c.Verdict == "" && column.Result.Filtered():
 			cell.Class, cell.Text = reports.Slug(string(overview.NotTested)), "not selected"
 		case c.Verdict != "":
-			cell = html.MatrixCell{Class: reports.Slug(string(overview.Word(c.Verdict))), Text: string(overview.Word(c.Verdict)), Link: column.Report}
+			word := string(overview.Word(c.Verdict))
+			cell = html.MatrixCell{Class: reports.Slug(word), Text: word, Link: column.Report}
 			if c.Verdict == reports.Blocked {
 				cell.Class = "blocked"
 			}

@@ -26,17 +26,17 @@ var Schema string
 // maxText is the maximum length in characters of a text that may come from the target.
 const maxText = 1000
 
-// Start is the first event: the test run begins.
+// Start is the first event.
 type Start struct {
 	Schema      string    `json:"schema"`
 	At          time.Time `json:"at"`
 	Target      string    `json:"target"`      // its addresses
-	Scenarios   int       `json:"scenarios"`   // that are selected
-	Deployments int       `json:"deployments"` // that the scenarios create at most
+	Scenarios   int       `json:"scenarios"`   // number of selected scenarios
+	Deployments int       `json:"deployments"` // maximum number that the scenarios create
 	Seed        int64     `json:"seed"`
 }
 
-// Scenario is an event: a scenario has its verdict. A later event about the same scenario and repetition replaces it.
+// Scenario is the event for a scenario with its verdict. A later event for the same scenario and repetition replaces it.
 type Scenario struct {
 	Requirement string          `json:"requirement"` // its ID
 	Name        string          `json:"name"`
@@ -47,7 +47,7 @@ type Scenario struct {
 	Repetition  int             `json:"repetition,omitempty"` // with --repeat, counts from 1; see [Writer.Repeat]
 }
 
-// requirement is an event after the last scenario: the final verdict of a requirement.
+// requirement is the event for the final verdict of a requirement, after the last scenario.
 type requirement struct {
 	ID          string          `json:"id"`
 	Level       reports.Level   `json:"level"`
@@ -59,7 +59,7 @@ type requirement struct {
 	ExplainedBy []string        `json:"explained_by,omitempty"` // IDs of requirements
 }
 
-// problem is an event after the requirements: a root cause with all failures that it explains.
+// problem is the event for a root cause with all failures that it explains, after the requirements.
 type problem struct {
 	Number      int           `json:"number"`
 	Requirement string        `json:"requirement"`

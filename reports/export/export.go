@@ -40,7 +40,7 @@ var formats = []struct {
 	{reports.ReportSupport, support.Write},
 }
 
-// files returns the files of the reports that are chosen.
+// files returns the files of the chosen reports.
 func files(isChosen func(reports.Report) bool) outfile.Set[*reports.Result] {
 	set := outfile.Set[*reports.Result]{Mark: `"agentconform.result/`}
 	for _, f := range formats {
@@ -63,7 +63,7 @@ func Check(dir string) error {
 	return errors.Join(files(all).Check(dir), checkFolder(dir, scripts), checkFolder(dir, badges))
 }
 
-// checkFolder returns an error if a folder of reports exists and is not a folder, for example a link.
+// checkFolder returns an error if the path of a folder of reports exists but is not a folder, for example a link.
 func checkFolder(dir, name string) error {
 	if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
 		return &outfile.Refused{Path: filepath.Join(dir, name), Problem: "is not a folder"}
@@ -79,7 +79,7 @@ func Begin(dir string) error {
 	return errors.Join(removeOwn(dir, scripts, scriptName), removeOwn(dir, badges, badgeName))
 }
 
-// Write creates the folder if necessary, and writes the reports that the test run was asked for (the flag --reports).
+// Write creates the folder if necessary, and writes the reports of the test run (the flag --reports).
 func Write(dir string, r *reports.Result) error {
 	r.ExchangesFile = reports.ExchangesFile
 	if err := files(r.Run.Writes).Write(dir, r); err != nil {
@@ -94,7 +94,7 @@ func Write(dir string, r *reports.Result) error {
 	return writeBadges(dir, r)
 }
 
-// removeOwn removes the scripts or the badges of an earlier test run: the files of a folder that have such a name.
+// removeOwn removes the scripts or badges of an earlier test run: the files of a folder whose names match.
 func removeOwn(dir, name string, own *regexp.Regexp) error {
 	if err := checkFolder(dir, name); err != nil {
 		return err

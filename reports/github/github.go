@@ -19,9 +19,9 @@ import (
 // maxText is the maximum length in characters of the text of an annotation.
 const maxText = 2000
 
-// Annotations writes one workflow command for each problem that the baseline does not know, an error or a warning, and
-// one for each entry of the baseline that fails the test run. If there is no error and the exit code is not 0, an error
-// has the headline. folder is that of the reports. Errors are those of w.
+// Annotations writes an error or a warning for each problem that is not in the baseline, and an error for each entry of the
+// baseline that fails the test run. If the exit code has another reason, the headline is an error. folder is that of the
+// reports. Errors are those of w.
 func Annotations(w io.Writer, r *reports.Result, folder string) error {
 	o := overview.Of(r)
 	var b strings.Builder
@@ -67,22 +67,21 @@ func Error(w io.Writer, text string) error {
 
 // textOf returns the text of a problem: the request, what was expected and returned, the rule, and the command.
 func textOf(p overview.Problem) string {
-	expected, got, breaks := p.Expected, p.Got, ""
-	if expected != "" {
-		expected = "expected  " + expected
+	evidence := reports.Joined("\n", p.Request, labeled("expected  ", p.Expected), labeled("got       ", p.Got))
+	breaks := labeled("Breaks ", overview.Some(p.Breaks, 10))
+	if breaks != "" {
+		breaks += " too"
 	}
-	if got != "" {
-		got = "got       " + got
+	return reports.Joined("\n", cmp.Or(evidence, p.Owner.Reason), string(p.Level)+": "+p.Owner.Title, breaks,
+		labeled("Try ", p.Replay))
+}
+
+// labeled returns a text after a label, or "" without a text.
+func labeled(label, text string) string {
+	if text == "" {
+		return ""
 	}
-	if len(p.Breaks) > 0 {
-		breaks = "Breaks " + overview.Some(p.Breaks, 10) + " too"
-	}
-	replay := p.Replay
-	if replay != "" {
-		replay = "Try " + replay
-	}
-	evidence := cmp.Or(reports.Joined("\n", p.Request, expected, got), p.Owner.Reason)
-	return reports.Joined("\n", evidence, string(p.Level)+": "+p.Owner.Title, breaks, replay)
+	return label + text
 }
 
 // Outputs writes the outputs of the step: verdict, counts (JSON) and report, the path of the page, or of result.json without

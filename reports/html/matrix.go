@@ -34,7 +34,7 @@ type MatrixGroup struct {
 type MatrixRow struct {
 	Name, Level, Title string
 	Cells              []MatrixCell // one for each column
-	Same               bool         // no column differs from the first one
+	Same               bool         // all columns have the same result
 }
 
 // MatrixCell is a capability or a requirement in one result.

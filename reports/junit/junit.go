@@ -27,8 +27,8 @@ import (
 //     it may count as a MUST);
 //   - a known failure is skipped, with a message that starts with "known failure:";
 //   - with --repeat, the further failures of a scenario that fails the test run are rerunFailure elements, as Maven Surefire
-//     writes them. A scenario that also passed has flakyFailure elements and counts as passed if its failures do not fail
-//     the test run: readers take a testcase with flakyFailure for a pass, which must not hide a failed MUST;
+//     writes them. If its failures do not fail the test run, a scenario that also passed has flakyFailure elements. CI systems
+//     count a testcase with flakyFailure as passed, so a failed MUST must not have them;
 //   - an entry of the baseline that is stale, expired or unmatched is a failure of the suite "baseline";
 //   - if the exit code has another reason, for example that no requirement was tested, there is a testcase "verdict" with an
 //     error.

@@ -5,8 +5,8 @@ import "github.com/agentconform/agentconform/reports"
 // Support is what a test run has shown about a capability.
 type Support struct {
 	*reports.Capability
-	// Class is failed if a requirement that decides failed, could not tell if one could not be told, passed if all that apply
-	// to the target passed, and else not tested. If no requirement of the capability decides the verdict, all of them do here.
+	// Class depends on the requirements that decide the verdict and apply to the target, or on all that apply if none decides:
+	// failed if one failed, otherwise could not tell if it is the result of one, passed if all passed, and not tested otherwise.
 	Class   Class
 	Numbers map[Class]int // of its requirements, by word
 	All     int           // the number of its requirements that apply to the target
@@ -20,13 +20,13 @@ func (s Support) Tested() int { return s.Numbers[Passed] + s.Numbers[Failed] }
 
 // Support returns the capabilities of the result, in its order: those of the agent server if only that was judged.
 func (o Overview) Support() (all []Support) {
-	isAlone := o.agentOnly()
+	agentOnly := o.agentOnly()
 	requirements := map[string]*reports.Requirement{}
 	for q := range reports.Each(o.Result.Requirements) {
 		requirements[q.ID] = q
 	}
 	for c := range reports.Each(o.Result.Capabilities) {
-		if isAlone && c.Profile != "agent-server" {
+		if agentOnly && c.Profile != "agent-server" {
 			continue
 		}
 		s := Support{Capability: c, Numbers: map[Class]int{}}
@@ -72,7 +72,8 @@ func classOfAll(numbers map[Class]int) Class {
 	return NotTested
 }
 
-// SupportTable returns the capabilities of which something was tested or could not be told, and the names of the others.
+// SupportTable returns the capabilities with a result, even if only some of their requirements were tested. untested has the
+// names of the others.
 func (o Overview) SupportTable() (rows []Support, untested []string) {
 	for _, s := range o.Support() {
 		if s.Class == NotTested && s.Tested() == 0 {
