@@ -76,12 +76,12 @@ func readExchanges(r *Result, resultFile string) error {
 func parseExchanges(from io.Reader, run string) ([]Exchange, error) {
 	compressed, err := gzip.NewReader(from)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("it is damaged: %w", err)
 	}
 	doc, err := io.ReadAll(io.LimitReader(compressed, maxFile+1))
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf("it is damaged: %w", err)
 	case len(doc) > maxFile:
 		return nil, fmt.Errorf("it has more than %d bytes without compression", maxFile)
 	case countValues(doc) > maxFileValues:

@@ -91,7 +91,7 @@ func TestExchangesFile(t *testing.T) {
 		{"of the test run", whole, true, ""},
 		{"of another test run", packed(&other), false, ""},
 		{"none", nil, false, ""},
-		{"cut off", whole[:len(whole)/2], false, "unexpected EOF"},
+		{"cut off", whole[:len(whole)/2], false, "it is damaged: unexpected EOF"},
 		{"not compressed", []byte(`{"schema":"agentconform.exchanges/v1"}`), false, "invalid header"},
 		{"in another order", packed(&reordered), false, "line 2: the id is 2, it must be 1"},
 		{"too large", packed(&huge), false, "it has more than 67108864 bytes without compression"},

@@ -95,7 +95,7 @@ func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding,
 	}
 	result, err := reports.ReadFile(f.result)
 	if err != nil {
-		return nil, nil, fmt.Errorf("looking up %s: %w, with --result", name, err)
+		return nil, nil, fmt.Errorf("looking up %s in the file of --result: %w", name, err)
 	}
 	findings, err := replay.Find(result, name)
 	return result, findings, err
