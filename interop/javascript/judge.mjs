@@ -21,8 +21,9 @@ for (const id of mutant.blocks ?? []) expected.set(id, "blocked");
 const actual = new Map(requirements.map(({ id, verdict }) => [id, verdict]));
 // Invariants are judged on all exchanges: they may fail, or be blocked or without evidence, beside the requirement that a mutant breaks.
 const beside = (id) => name !== "mended" && id.includes("-INVARIANT-") && !(id in mutant.fails);
+const mayFail = mutant.mayFail ?? [];
 const differences = [...expected]
-  .filter(([id, verdict]) => actual.get(id) !== verdict && !beside(id))
+  .filter(([id, verdict]) => actual.get(id) !== verdict && !beside(id) && !mayFail.includes(id))
   .map(([id, verdict]) => `${id}: expected ${verdict}, got ${actual.get(id) ?? "no verdict"}`);
 if (!requirements.some(({ verdict }) => verdict === "passed")) differences.push("no requirement passed");
 
