@@ -66,7 +66,8 @@ func TestReadFileReturnsTheWrittenResult(t *testing.T) {
 	}
 }
 
-// TestExchangesFile reads a result with the file of its exchanges beside it: one of the same test run, others, and none.
+// TestExchangesFile reads a result with a file of exchanges in the same folder. If the file belongs to another test run, or is
+// missing, the result has only the exchanges of result.json.
 func TestExchangesFile(t *testing.T) {
 	r := reporttest.Faulty()
 	r.ExchangesFile = reports.ExchangesFile

@@ -93,7 +93,7 @@ func (f *runFlags) progress(screen *screen, end context.CancelCauseFunc) func(ta
 }
 
 // unwritten returns the error of a report that could not be written. A test run that is not conformant keeps its exit
-// code, so that no program takes it for one that could not tell.
+// code, because the code for an incomplete test run would hide the failure.
 func unwritten(err error, r *reports.Result) error {
 	if overview.Of(r).Display().Exit == exitNonConformant {
 		return &exit{err, exitNonConformant}

@@ -52,10 +52,10 @@ func TestConsoleColors(t *testing.T) {
 func TestConsoleLinks(t *testing.T) {
 	opts := console.Options{Width: 80, Out: "out"}
 	plain := show(t, reporttest.Sample(), opts)
-	opts.Links = "file:///work/my%20out"
+	opts.Links = "file:///home/ada/my%20out"
 	got := show(t, reporttest.Sample(), opts)
-	assert.Contains(t, got, "\x1b]8;;file:///work/my%20out/index.html\x1b\\out/index.html\x1b]8;;\x1b\\")
-	assert.Contains(t, got, "\x1b]8;;file:///work/my%20out/scripts/CP-LIST-3-111111111111.sh\x1b\\1. CP-LIST-3\x1b]8;;\x1b\\")
+	assert.Contains(t, got, "\x1b]8;;file:///home/ada/my%20out/index.html\x1b\\out/index.html\x1b]8;;\x1b\\")
+	assert.Contains(t, got, "\x1b]8;;file:///home/ada/my%20out/scripts/CP-LIST-3-111111111111.sh\x1b\\1. CP-LIST-3\x1b]8;;\x1b\\")
 	assert.Equal(t, plain, regexp.MustCompile("\x1b\\]8;;[^\x1b]*\x1b\\\\").ReplaceAllString(got, ""))
 }
 

@@ -38,7 +38,7 @@ func TestReasonHasValueAtPointer(t *testing.T) {
 	assert.Equal(t, `expected JSON with a string as detail, got 404, with detail {"wrong": 7}`, o.Reason)
 }
 
-// TestReasonNamesIDOfTheObject checks that the id in a description of a long body is that of its type.
+// TestReasonNamesIDOfTheObject checks that the description of a long body names the id of the object: run_id for a run.
 func TestReasonNamesIDOfTheObject(t *testing.T) {
 	filler := strings.Repeat("x", 80)
 	for body, want := range map[string]string{

@@ -58,7 +58,8 @@ func (m *Maker) noteUse(scenario, name string) {
 }
 
 // Repeat begins another repetition of the scenarios: it forgets all values except those of [Keep]. Call it only after
-// [Maker.Wait]. It returns a function that reports whether an attribution of exchanges is that of a value that stays.
+// [Maker.Wait]. It returns a function that reports whether the value of a fixture stays, by the
+// attribution of its exchanges.
 func (m *Maker) Repeat() (stays func(attribution string) bool) {
 	isDropped := map[string]bool{}
 	m.values.Range(func(name, v any) bool {

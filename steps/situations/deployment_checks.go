@@ -351,8 +351,8 @@ func (d *Deployment) tryAll(ctx context.Context, requests []exchange.Request) (a
 	return all, nil
 }
 
-// createsNothing returns the check that an update creates no revision. The update of the client sets no field of the source;
-// a second one only sends the id of an earlier revision as latest_revision_id. That of other senders would set a field.
+// createsNothing returns the check that an update creates no revision. The client sends two updates without a field of the
+// source; the second one names an earlier revision in latest_revision_id. Other senders send an update of the source.
 func createsNothing(who target.Sender) func(*Deployment, context.Context) error {
 	return func(d *Deployment, ctx context.Context) error {
 		change := map[string]any{}

@@ -59,9 +59,9 @@ func isInterrupted(v reports.Verdict, by []reports.Blocker) bool {
 	return v == reports.Inconclusive && slices.ContainsFunc(by, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
 }
 
-// add adds the results of the next repetition. The worst verdict of a requirement or scenario counts. The evidence of a
-// problem is that of the first repetition with this verdict; otherwise it is that of the last one. A requirement or scenario
-// that the end of the test run interrupted keeps its results of earlier repetitions.
+// add adds the results of the next repetition. The worst verdict of a requirement or scenario counts. Problems keep
+// the evidence of the first repetition with this verdict, other verdicts the evidence of the last repetition. If the end of
+// the test run interrupted a requirement or scenario, its results of earlier repetitions count.
 func (all *results) add(next results) {
 	if all.requirements == nil {
 		*all = next
