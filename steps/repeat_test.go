@@ -1,6 +1,7 @@
 package steps_test
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
@@ -9,8 +10,10 @@ import (
 
 	"github.com/agentconform/agentconform/interop/independent"
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/har"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/config"
+	"github.com/agentconform/agentconform/steps/recording"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -20,6 +23,7 @@ func TestRepetitionsShareDeployments(t *testing.T) {
 	runInBubble(t, func(t world) {
 		c := configure(t, startIndependent(t, independent.Options{Edition: config.Cloud}))
 		var planned target.Event
+		var options steps.Options
 		res := judge(t, c, func(o *steps.Options) {
 			o.Repeat = 2
 			o.Select = steps.Selection{Only: []string{"CP-UPDATE-*", "CP-INVARIANT-*", "CP-LIST-1", "AS-ROLLBACK-3"}, Tags: "not @situation"}
@@ -28,6 +32,7 @@ func TestRepetitionsShareDeployments(t *testing.T) {
 					planned = e
 				}
 			}
+			options = *o
 		})
 		assert.Equal(t, reports.Conformant, res.Verdict, res.Headline)
 		assert.Equal(t, []int{2, 2}, []int{res.Run.Repeat, res.Run.Repeated})
@@ -45,6 +50,15 @@ func TestRepetitionsShareDeployments(t *testing.T) {
 		assert.Equal(t, 1, created["fixture: a deployment"])
 		assert.LessOrEqual(t, deployments, planned.Deployments, "the banner counts all repetitions")
 		assert.Greater(t, res.Counts.Exchanges, len(res.Exchanges), "the result has the exchanges of the last repetition")
+
+		var archive bytes.Buffer
+		require.NoError(t, har.Write(&archive, res))
+		from, err := recording.Read(bytes.NewReader(archive.Bytes()), int64(archive.Len()))
+		require.NoError(t, err)
+		options.Repeat, options.Select, options.Progress = 1, steps.Selection{}, nil
+		judged, err := steps.JudgeRecording(context.Background(), options, from)
+		require.NoError(t, err)
+		assert.Empty(t, judged.Findings, "updates of earlier repetitions explain what their deployments show")
 	})
 }
 

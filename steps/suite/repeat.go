@@ -74,16 +74,11 @@ func (r *run) shown() map[int]bool {
 	return ids
 }
 
-// order returns the IDs of the exchanges in the result: all of the last repetition, and of earlier ones those that reports
-// show.
+// order returns the IDs of the exchanges in the result: all of the last repetition, and of earlier ones the updates of
+// deployments, which explain later reads, and those that reports show.
 func (r *run) order() []int {
 	if r.recording != nil {
 		return r.recordedOrder()
 	}
-	all := r.target.Collector.Order()
-	if r.repetition < 2 {
-		return all
-	}
-	shown := r.shown()
-	return slices.DeleteFunc(all, func(id int) bool { return r.target.Collector.Observation(id).Past && !shown[id] })
+	return r.target.Collector.Order()
 }
