@@ -16,8 +16,8 @@ import (
 // revision (section 2). A value that was shown before the request was not taken from it.
 type readOnly struct {
 	revisions *revisions
-	sent      []sentValue
-	shown     map[string]time.Time // when a response first showed a value: see shownKey
+	sent      map[string][]sentValue // by the key of the deployment
+	shown     map[string]time.Time   // when a response first showed a value: see shownKey
 }
 
 // sentValue is a read-only value in a request that was not refused.
@@ -39,7 +39,7 @@ func shownKey(id, path, value string) string {
 }
 
 func newReadOnly(r *revisions) *readOnly {
-	return &readOnly{revisions: r, shown: map[string]time.Time{}}
+	return &readOnly{revisions: r, sent: map[string][]sentValue{}, shown: map[string]time.Time{}}
 }
 
 // isWrite reports whether a request may set values of a deployment.
@@ -58,7 +58,8 @@ func (r *readOnly) note(s *seen) {
 		w := &write{sent: s.Sent, ended: s.Ended, deployment: deploymentOf(s), patch: s.Op.ID == "update-deployment"}
 		for _, path := range append(slices.Clone(ofRevisions), ofDeployments[0]) {
 			if value := s.request.Get(path); value.Type == gjson.String && value.Str != "" {
-				r.sent = append(r.sent, sentValue{w, path, value.Str})
+				key := exchange.IDKey(w.deployment)
+				r.sent[key] = append(r.sent[key], sentValue{w, path, value.Str})
 			}
 		}
 	}
@@ -99,10 +100,14 @@ func objectsIn(s *seen) (all []shownObject) {
 }
 
 func (r *readOnly) check(t *tally, s *seen) {
+	ofDeployment := r.sent[exchange.IDKey(deploymentOf(s))]
+	if len(ofDeployment) == 0 {
+		return
+	}
 	for _, o := range objectsIn(s) {
-		for _, sent := range r.sent {
+		for _, sent := range ofDeployment {
 			got := o.Get(sent.path)
-			isLater := exchange.SameID(sent.deployment, deploymentOf(s)) && !s.Sent.Before(sent.sent)
+			isLater := !s.Sent.Before(sent.sent)
 			isJudged := sent.path != "status" || r.isFixed(o.id, sent, s)
 			if !isLater || !isJudged || got.Type != gjson.String || !slices.Contains(o.paths, sent.path) {
 				continue

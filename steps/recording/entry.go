@@ -47,27 +47,49 @@ func timesOf(text string) (sent time.Time, took time.Duration, isTimed bool) {
 	return sent, time.Duration(ms.Num * float64(time.Millisecond)), true
 }
 
+// members are the members of a JSON object by name.
+type members map[string]gjson.Result
+
+// membersOf reads an object once. Any other value has no members. The first of equal names counts.
+func membersOf(value gjson.Result) members {
+	all := members{}
+	if !value.IsObject() {
+		return all
+	}
+	value.ForEach(func(name, member gjson.Result) bool {
+		if _, isKnown := all[name.Str]; !isKnown {
+			all[name.Str] = member
+		}
+		return true
+	})
+	return all
+}
+
+// text returns a member that is a string, or "". It is a copy, because a part of the text of an entry keeps all of it in
+// memory.
+func (m members) text(name string) string { return strings.Clone(m[name].Str) }
+
 // entryOf returns the entry of a JSON text.
 func entryOf(text string) Entry {
-	request, response := gjson.Get(text, "request"), gjson.Get(text, "response")
+	entry := membersOf(gjson.Parse(text))
+	request, response := membersOf(entry["request"]), membersOf(entry["response"])
 	e := Entry{
-		// Copies, because what is kept of the address would keep the whole text in memory.
-		Method: strings.Clone(request.Get("method").Str), URL: strings.Clone(request.Get("url").Str), Header: headersOf(request),
-		Body: []byte(request.Get("postData.text").Str), Status: statusOf(response.Get("status")), Response: headersOf(response),
+		Method: request.text("method"), URL: request.text("url"), Header: headersOf(request["headers"]),
+		Body: []byte(request["postData"].Get("text").Str), Status: statusOf(response["status"]), Response: headersOf(response["headers"]),
 	}
-	sentType := request.Get("postData.mimeType").Str
+	sentType := request["postData"].Get("mimeType").Str
 	if len(e.Body) > 0 && e.Header.Get("Content-Type") == "" && sentType != "" {
 		e.Header.Set("Content-Type", sentType)
 	}
-	content := response.Get("content")
+	content := membersOf(response["content"])
 	e.ResponseBody, e.Cut = bodyOf(content)
-	shownType := content.Get("mimeType").Str
+	shownType := content["mimeType"].Str
 	if len(e.Response) == 0 && e.Status != 0 { // some programs export no headers
 		e.Cut = e.Cut || shownType == ""
 		e.Response.Set("Content-Type", shownType)
 	}
-	e.Repeated = strings.Contains(gjson.Get(text, "comment").Str, reports.RepeatedNote)
-	e.NotFromTarget = isCached(text) || isNotResponse(e)
+	e.Repeated = strings.Contains(entry["comment"].Str, reports.RepeatedNote)
+	e.NotFromTarget = isCached(entry) || isNotResponse(e)
 	return e
 }
 
@@ -80,9 +102,8 @@ func statusOf(value gjson.Result) int {
 }
 
 // isCached reports whether the response of an entry is from a cache, or from a program in the browser.
-func isCached(text string) bool {
-	return gjson.Get(text, "_fromCache").Str != "" || gjson.Get(text, "_fetchedViaServiceWorker").Bool() ||
-		gjson.Get(text, "_webSocketMessages").Exists()
+func isCached(entry members) bool {
+	return entry["_fromCache"].Str != "" || entry["_fetchedViaServiceWorker"].Bool() || entry["_webSocketMessages"].Exists()
 }
 
 // isNotResponse reports whether a response answers no request of the interface: the client has the body already, the
@@ -100,10 +121,10 @@ func isNotResponse(e Entry) bool {
 	return false
 }
 
-// headersOf returns the headers of a request or response, without the pseudo-headers of HTTP/2 and invalid ones.
-func headersOf(of gjson.Result) http.Header {
+// headersOf returns the headers of a list, without the pseudo-headers of HTTP/2 and invalid ones.
+func headersOf(list gjson.Result) http.Header {
 	all := http.Header{}
-	of.Get("headers").ForEach(func(_, each gjson.Result) bool {
+	list.ForEach(func(_, each gjson.Result) bool {
 		name, value := each.Get("name").Str, each.Get("value").Str
 		if httpguts.ValidHeaderFieldName(name) {
 			all.Add(name, value)
@@ -114,17 +135,17 @@ func headersOf(of gjson.Result) http.Header {
 }
 
 // bodyOf returns the body in the content of a response, and whether the archive lacks a part of it.
-func bodyOf(content gjson.Result) (body []byte, isCut bool) {
-	text := content.Get("text")
+func bodyOf(content members) (body []byte, isCut bool) {
+	text := content["text"]
 	body = []byte(text.Str)
-	if content.Get("encoding").Str == "base64" {
+	if content["encoding"].Str == "base64" {
 		decoded, err := base64.StdEncoding.DecodeString(text.Str)
 		if err != nil {
 			return nil, true
 		}
 		body = decoded
 	}
-	size := content.Get("size")
+	size := content["size"]
 	if !size.Exists() {
 		return body, !text.Exists()
 	}
