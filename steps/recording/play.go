@@ -22,13 +22,17 @@ import (
 
 // Summary counts the entries of a recording.
 type Summary struct {
-	Judged        int // exchanges with the target
-	NoResponse    int // of these
-	Cut           int // of these: the body of the response is not in the recording, or not whole
-	Elsewhere     int // at other addresses
-	NotFromTarget int // such as responses from a cache
+	Judged        int      // exchanges with the target
+	NoResponse    int      // of these
+	Cut           int      // of these: the body of the response is not in the recording, or not whole
+	Elsewhere     int      // at other addresses
+	Origins       []string // of these: scheme and host of at most maxOrigins different ones
+	NotFromTarget int      // such as responses from a cache
 	Refuses       bool
 }
+
+// maxOrigins is the number of other addresses that are named.
+const maxOrigins = 3
 
 // player adds the entries of a recording to the record of a target.
 type player struct {
@@ -97,7 +101,7 @@ func (p *player) each(ctx context.Context, use func(i int, e Entry, at location)
 		at, isTarget := p.locate(e.URL)
 		switch {
 		case !isTarget:
-			p.summary.Elsewhere++
+			p.noteElsewhere(e.URL)
 		case e.NotFromTarget:
 			p.summary.NotFromTarget++
 		default:
@@ -106,6 +110,18 @@ func (p *player) each(ctx context.Context, use func(i int, e Entry, at location)
 		}
 	}
 	return nil
+}
+
+func (p *player) noteElsewhere(address string) {
+	p.summary.Elsewhere++
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || len(p.summary.Origins) == maxOrigins {
+		return
+	}
+	origin := safe.Cut(p.target.Redact.Text(originOf(u)), 100)
+	if !slices.Contains(p.summary.Origins, origin) {
+		p.summary.Origins = append(p.summary.Origins, origin)
+	}
 }
 
 func (p *player) count(e Entry) {

@@ -64,6 +64,9 @@ func recordedHeadline(s recording.Summary) string {
 		text += ", without " + strings.Join(others, " and ")
 	}
 	if s.Judged == 0 {
+		if len(s.Origins) > 0 {
+			text += " (" + strings.Join(s.Origins, ", ") + ")"
+		}
 		return text + "; name the address of its server with --target or --agent-target"
 	}
 	others = nil
