@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentconform/agentconform/reports/events"
 	"github.com/agentconform/agentconform/reports/export"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/steps"
@@ -43,7 +44,8 @@ Exit codes: 0 no MUST is violated, 1 a MUST is violated, 2 wrong usage, or not a
 	addColor(c, &f.color)
 	c.Flags().StringVar(&f.out, "out", defaultOut, "`folder` for the reports; earlier reports in it are removed first")
 	f.addReports(c)
-	addChoice(c, &f.format, "format", " (default pretty on a terminal, else plain)", formatPretty, formatPlain, formatJSON)
+	addChoice(c, &f.format, "format", " (default pretty on a terminal, else plain)", formatPretty, formatPlain, formatJSON,
+		formatJSONL, formatGitHub)
 	c.Flags().BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
 	return c
 }
@@ -52,12 +54,17 @@ func (f *runFlags) judgeRecording(c *cobra.Command, args []string) error {
 	if err := f.checkReports(); err != nil {
 		return err
 	}
+	if err := export.Check(f.out); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return f.inWorkflow(c.OutOrStdout(), func() error { return f.judgeFile(c, args[0]) })
+}
+
+// judgeFile judges the recording in a file and writes the reports.
+func (f *runFlags) judgeFile(c *cobra.Command, file string) error {
 	cfg, err := f.loadNamed()
 	if err != nil {
 		return err
-	}
-	if err := export.Check(f.out); err != nil {
-		return fmt.Errorf("--out: %w", err)
 	}
 	cfg.Fixtures.Serve = "" // nobody builds anything
 	stop, err := open(c.Context(), cfg, "", &f.options)
@@ -66,7 +73,7 @@ func (f *runFlags) judgeRecording(c *cobra.Command, args []string) error {
 	}
 	defer stop()
 	limitMemoryTo(memoryOfRecording)
-	from, err := recording.Open(args[0])
+	from, err := recording.Open(file)
 	if err != nil {
 		return err
 	}
@@ -77,6 +84,9 @@ func (f *runFlags) judgeRecording(c *cobra.Command, args []string) error {
 	result, err := steps.JudgeRecording(c.Context(), f.options, from)
 	if err != nil {
 		return &exit{err, exitIncomplete}
+	}
+	if f.format == formatJSONL {
+		f.events = events.NewWriter(c.OutOrStdout())
 	}
 	if err := f.write(c, result); err != nil {
 		return unwritten(err, result)

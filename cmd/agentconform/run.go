@@ -269,18 +269,7 @@ func (f *runFlags) run(c *cobra.Command, args []string) error {
 	if f.plan {
 		return f.preview(c.OutOrStdout())
 	}
-	if f.format != formatGitHub {
-		return f.test(ctx, c, cfg, args)
-	}
-	f.token, err = stopCommands(c.OutOrStdout())
-	if err != nil {
-		return err
-	}
-	err = f.test(ctx, c, cfg, args)
-	if err != nil && f.token != "" { // there is no report
-		return errors.Join(err, reportErrorToWorkflow(c.OutOrStdout(), err, f.token))
-	}
-	return err
+	return f.inWorkflow(c.OutOrStdout(), func() error { return f.test(ctx, c, cfg, args) })
 }
 
 // test starts the server of a command, if there is one, and runs the suite.

@@ -29,6 +29,24 @@ func resumeCommands(out io.Writer, token string) error {
 	return err
 }
 
+// inWorkflow does the work of a command. With --format github, GitHub ignores commands in its output, and the error of work
+// that has ended without reports becomes an annotation.
+func (f *runFlags) inWorkflow(out io.Writer, work func() error) error {
+	if f.format != formatGitHub {
+		return work()
+	}
+	var err error
+	f.token, err = stopCommands(out)
+	if err != nil {
+		return err
+	}
+	err = work()
+	if err != nil && f.token != "" { // there is no report
+		return errors.Join(err, reportErrorToWorkflow(out, err, f.token))
+	}
+	return err
+}
+
 // reportErrorToWorkflow writes an annotation with the error that ended a test run without a result.
 func reportErrorToWorkflow(out io.Writer, ended error, token string) error {
 	return errors.Join(resumeCommands(out, token), github.Error(out, ended.Error()))
