@@ -209,7 +209,7 @@ func (s setups) unreached() []wrongSetup {
 	return []wrongSetup{
 		{name: "unknown host", change: at("http://control.invalid"), code: 3, says: `DNS: .*; correct the host name in target; .* set proxy; .* set resolve`},
 		{name: "no socket", change: socket, code: 3, says: `TCP: no such file or directory; start the target, or correct socket`},
-		{name: "silent server", change: s.behind(silent, nil, func(c *config.Config) { c.Timeouts.Request = 300 * time.Millisecond }), code: 3, says: `no response within 300ms; check firewalls and proxies, or raise timeouts.request$`},
+		{name: "silent server", change: s.behind(silent, nil, func(c *config.Config) { c.Timeouts.Request = time.Second }), code: 3, says: `no response within 1s; check firewalls and proxies, or raise timeouts.request$`},
 		{name: "certificates not verified", change: s.behind(plainly, s.certificate("127.0.0.1", long), func(c *config.Config) { c.TLS.Insecure = true }), says: `^note TLS of target .* not verified: tls.insecure is true; set tls.ca`},
 		{name: "expired certificate", change: s.behind(plainly, s.certificate("127.0.0.1", time.Now().Add(-time.Hour)), s.trusted), code: 3, says: `TLS: .*expired.*; renew the certificate`},
 		{name: "certificate of another name", change: s.behind(plainly, s.certificate("other.example", long), s.trusted), code: 3, says: `TLS: .*; .*set tls.server_name`},

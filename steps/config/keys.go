@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -25,8 +26,9 @@ type keyInfo struct {
 	OneOf   []string `yaml:"one_of"`
 	Pattern *regexp.Regexp
 	Between []int
-	Wrong   string // describes a value that OneOf, Pattern or Between does not allow, such as "is not a host name"
-	Use     string // the remedy for such a value
+	AtLeast time.Duration `yaml:"at_least"`
+	Wrong   string        // describes a value that OneOf, Pattern or Between does not allow, such as "is not a host name"
+	Use     string        // the remedy for such a value
 }
 
 // UnmarshalYAML reads a row, which is a text (About) or a mapping.

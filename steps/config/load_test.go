@@ -155,6 +155,7 @@ func TestMistakes(t *testing.T) {
 		"a line break in a secret":   {file: strings.Replace(valid, "secret-key", `"abcd\nhidden"`, 1), place: "c.yaml:3", key: "credentials.api_key"},
 		"an invalid header name":     {file: with(`credential_headers: {api_key: "a b"}`), place: "c.yaml:13", key: "credential_headers.api_key"},
 		"poll intervals":             {file: with("polling: {interval: 1m, max_interval: 1s}"), place: "c.yaml:13", key: "polling.max_interval", remedy: "polling.interval"},
+		"a short timeout":            {file: strings.Replace(valid, "poll: 90s", "request: 300ms", 1), place: "c.yaml:12", key: "timeouts.request", remedy: "use 1s or longer"},
 		"unknown variable":           {file: valid, variable: "TARGTE=x", place: "environment AGENTCONFORM_TARGTE", remedy: "AGENTCONFORM_TARGET"},
 		"a user that is skipped":     {file: valid, variable: "USERS_5_TOKEN=abcd", place: "environment AGENTCONFORM_USERS_5_TOKEN", key: "users", remedy: "set AGENTCONFORM_USERS_1_TOKEN as well"},
 		"the second user only":       {file: "target: http://h\n", variable: "USERS_1_TOKEN=abcd", place: "environment AGENTCONFORM_USERS_1_TOKEN", key: "users", remedy: "set AGENTCONFORM_USERS_0_TOKEN as well"},

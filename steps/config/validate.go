@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -107,6 +108,9 @@ func (v *validator) value(key string, value reflect.Value) {
 	case value.Kind() == reflect.Int && known.Between != nil:
 		isBetween := known.Between[0] <= int(value.Int()) && int(value.Int()) <= known.Between[1]
 		v.refuse(!isBetween, key, fmt.Sprintf("%d %s", value.Int(), known.Wrong), known.Use)
+	case value.IsValid() && value.Type() == durationType:
+		d := time.Duration(value.Int())
+		v.refuse(d < known.AtLeast, key, fmt.Sprintf("is %s", d), fmt.Sprintf("use %s or longer: %s", known.AtLeast, known.Use))
 	}
 }
 

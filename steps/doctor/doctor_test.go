@@ -146,7 +146,7 @@ func TestExamine(t *testing.T) {
 			theAgent(c, base)
 			thePlane(c, base)
 			c.Credentials.TenantID, c.Credentials.Bearer = "the-tenant", "token-of-plane"
-			c.Timeouts.Request, c.Rate = 300*time.Millisecond, "4/s" // the last probe is sent after 2 s
+			c.Timeouts.Request, c.Rate = time.Second, "4/s" // the last probe is sent after 2 s
 		}, says{"control plane": "ok: ", "refusals": "note: .*got 401|ok: .*401"}, true},
 		"a late clock": {guarded(late), thePlane, says{"clock": `note: GET .*: Date is .*, (1h0m|59m59s|1h0m1s)[0s]* behind the clock of this machine; synchronize both clocks`}, true},
 		"a wrong vocabulary": {respond(200, "application/json", `{"resources":[{"id":"0b5e9a52-1111-4222-8333-123456789abc","source":"git_host"}],"offset":0}`),
