@@ -64,10 +64,11 @@ func Of(r *reports.Result, file Resource, url string) Predicate {
 			p.WarnedTests = append(p.WarnedTests, q.ID)
 		}
 	}
+	isPassed := r.Verdict == reports.Conformant && len(p.FailedTests) == 0 // an edited result may contradict itself
 	switch {
-	case r.Verdict == reports.Conformant && len(p.WarnedTests) > 0:
+	case isPassed && len(p.WarnedTests) > 0:
 		p.Result = "WARNED"
-	case r.Verdict == reports.Conformant:
+	case isPassed:
 		p.Result = "PASSED"
 	}
 	file.Annotations = map[string]string{"verdict": string(r.Verdict), "scope": string(r.Scope)}

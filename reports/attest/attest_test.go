@@ -40,6 +40,7 @@ func TestResult(t *testing.T) {
 		{reports.Conformant, failed, "WARNED"},
 		{reports.Incomplete, failed[:1], "FAILED"},
 		{reports.NonConformant, failed, "FAILED"},
+		{reports.Conformant, []reports.Requirement{{ID: "A", Level: reports.Must, Verdict: reports.Failed}}, "FAILED"},
 	} {
 		assert.Equal(t, c.want, attest.Of(&reports.Result{Verdict: c.verdict, Requirements: c.requirements}, file, "").Result)
 	}
