@@ -216,6 +216,7 @@ type Concurrent struct {
 	Runs       []*GraphRun
 	InProgress bool // each was certainly in progress until the next one, or all others, had been accepted
 	Prompt     bool // the last was complete while the first would still have been in progress
+	Serial     bool // the last was complete when all others could have completed one after the other
 }
 
 // StartInTurn starts runs with rollback one after the other and waits for the last. The others have a hold. Each has
@@ -244,7 +245,13 @@ func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duratio
 		return nil, err
 	}
 	all.Runs, all.InProgress = append(all.Runs, rb.Next), rb.Won()
-	all.Prompt = time.Now().Before(all.Runs[0].NotOverBefore())
+	first, now := all.Runs[0], time.Now()
+	all.Prompt = now.Before(first.NotOverBefore())
+	var others time.Duration
+	for _, g := range all.Runs[:len(all.Runs)-1] {
+		others += g.Order.Hold
+	}
+	all.Serial = now.Sub(first.Response.Sent) >= others
 	return all, nil
 }
 

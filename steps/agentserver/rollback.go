@@ -344,7 +344,8 @@ func (w *World) startConcurrent(ctx context.Context, when string) error {
 			return false, outcome.Unless(ctx, err, w.server.RollbackActs)
 		}
 		w.started, inProgress = all.Runs, all.InProgress
-		if inProgress && all.Prompt {
+		// Longer runs do not help if each waits for the one before it.
+		if inProgress && (all.Prompt || all.Serial) {
 			return true, nil
 		}
 		// Longer runs do not help if rollbacks have no effect: each run would wait longer for the one before it.
