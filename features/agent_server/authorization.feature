@@ -70,7 +70,7 @@ Feature: Authorization at the agent server
       When the other user creates threads with the id of the thread, and reads its state
       Then no response shows the run or the metadata of the thread
 
-    Scenario Outline: GET by another user of a run of the <owner> user, under a thread of their own, returns an HTTP error
+    Scenario Outline: GET of a run of the <owner> user under another user's thread returns an HTTP error to that user
       Given the user is the <owner> configured user
       And a completed run
       When the other user tries to retrieve the run under a thread of their own
@@ -134,7 +134,7 @@ Feature: Authorization at the agent server
         | second | retrieve a run |
 
     @needs:users.2.same_identity
-    Scenario Outline: With a run of the <owner> user, the request of one with the same identity to <operation> returns an HTTP error
+    Scenario Outline: With a run of the <owner> user, the request of a user with the same identity to <operation> returns an HTTP error
       Given the user is the <owner> configured user, and the other user has the same identity
       And a completed run
       When the other user tries to <operation>
@@ -150,7 +150,7 @@ Feature: Authorization at the agent server
         | third  | retrieve the run under a thread of their own |
 
     @needs:users.2.same_identity
-    Scenario Outline: With a run of the <owner> user, the request of one with the same identity to <join> reveals nothing of it
+    Scenario Outline: With a run of the <owner> user, the request of a user with the same identity to <join> reveals nothing of it
       Given the user is the <owner> configured user, and the other user has the same identity
       And a completed run
       When the other user tries to <join>
@@ -346,7 +346,7 @@ Feature: Authorization at the agent server
         | first  |
         | second |
 
-    Scenario Outline: A list filtered by the <owner> user as owner returns no threads of that user to another user
+    Scenario Outline: A list filtered by owner returns no threads of the <owner> user to another user
       Given the user is the <owner> configured user
       And a thread of each of two users
       When the other user lists the threads with the user as owner
@@ -363,7 +363,7 @@ Feature: Authorization at the agent server
         | second |
 
     @needs:users.2.same_identity
-    Scenario Outline: A list with <filter> returns no threads of the <owner> user to one with the same identity
+    Scenario Outline: A list with <filter> returns no threads of the <owner> user to another user with the same identity
       Given the user is the <owner> configured user, and the other user has the same identity
       And a thread of each of two users
       When the other user lists the threads with <filter>
@@ -380,7 +380,7 @@ Feature: Authorization at the agent server
         | third  | the ids of both threads         |
 
     @needs:users.2.same_identity
-    Scenario Outline: The other listing endpoint returns no threads of the <owner> user to one with the same identity
+    Scenario Outline: The other listing endpoint returns no threads of the <owner> user to another user with the same identity
       Given the user is the <owner> configured user, and the other user has the same identity
       And a thread of each of two users
       When the other user lists the threads with the other listing endpoint
@@ -392,7 +392,7 @@ Feature: Authorization at the agent server
         | third  |
 
     @needs:users.2.same_identity @needs:users.0.identity
-    Scenario Outline: A list filtered by the owner returns no threads of the <owner> user to one with the same identity
+    Scenario Outline: A list filtered by the owner returns no threads of the <owner> user to another user with the same identity
       Given the user is the <owner> configured user, and the other user has the same identity
       And a thread of each of two users
       When the other user lists the threads with the user as owner

@@ -36,12 +36,12 @@ Feature: Errors of the agent server
 
   @AS-ERROR-3 @should @section-4
   @writes
-  Rule: A POST with Content-Type application/json; charset=utf-8 is accepted as one without charset
+  Rule: charset=utf-8 in the Content-Type of a POST makes no difference
     "Requests carry header Content-Type: application/json where a body is sent."
     Many clients add the parameter. It has no effect (RFC 8259, section 11). Judged if the server accepts the same
     request without it.
 
-    Scenario Outline: The request to <operation> with charset=utf-8 is accepted as one without it
+    Scenario Outline: The request to <operation> with charset=utf-8 in its Content-Type is accepted
       Given a thread of the user
       When the user sends the request to <operation> with Content-Type "application/json; charset=utf-8"
       Then the request is accepted as one without the charset

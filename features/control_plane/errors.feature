@@ -84,12 +84,12 @@ Feature: Error responses of the control plane
 
   @CP-ERROR-6 @should @section-4
   @shares:changing
-  Rule: A PATCH with Content-Type application/json; charset=utf-8 is accepted as one without charset
+  Rule: charset=utf-8 in the Content-Type of a PATCH makes no difference
     "Requests carry header Content-Type: application/json where a body is sent."
     Many clients add the parameter. It has no effect (RFC 8259, section 11). Judged if the server accepts the same
     request without it.
 
-    Scenario: An empty update with charset=utf-8 is accepted as one without it
+    Scenario: An empty update with charset=utf-8 in its Content-Type is accepted
       Given a deployment that accepts updates
       When the client sends an empty update with Content-Type "application/json; charset=utf-8"
       Then the request is accepted as one without the charset

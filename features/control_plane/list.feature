@@ -239,7 +239,7 @@ Feature: Listing the revisions of a deployment
 
     @last
     @record
-    Scenario: No list in the test run lacks a revision that no other list contains
+    Scenario: Each revision is in at least one list of its deployment in the test run
       When all exchanges of the test run are read
       Then each revision that was known before is in a list of its deployment
 

@@ -198,7 +198,7 @@ Feature: Updating a deployment
     may accept no other update.
 
     @creates:0/1
-    Scenario: An update of the source does not change the source
+    Scenario: An update with another source does not change the source
       Given a deployment that accepts updates
       When the client tries to change its source
       And the client retrieves the deployment
