@@ -287,7 +287,7 @@ func (c *Catalogue) add(uri string, content []byte) error {
 			return err
 		}
 		if line, twice := names[s.Name]; twice {
-			return fmt.Errorf("%s:%d: scenario %q has the name of the one at line %d: add a column of the examples to the name",
+			return fmt.Errorf("%s:%d: scenario %q has the same name as line %d: add a column of the examples to the name",
 				uri, s.Line, s.Name, line)
 		}
 		names[s.Name] = s.Line

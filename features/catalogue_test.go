@@ -131,7 +131,7 @@ func TestParseRefuses(t *testing.T) {
 		"no capability":      {head + rule + scenario, "a.feature:4: CP-X-1 is in no capability of control-plane: add it to the requirements of one of control-plane-core, paging"},
 		"other capability":   {strings.Replace(head, "control-plane", "agent-server", 1) + strings.Replace(rule, "CP-X-1", "CP-GET-1", 1) + scenario, "a.feature:4: CP-GET-1 is in no capability of agent-server: add it to the requirements of one of agent-server-core"},
 		"no scenario":        {head + rule + "Senario: S\n", "has no scenario"},
-		"twice the name":     {head + rule + scenario + scenario, "has the name of the one"},
+		"twice the name":     {head + rule + scenario + scenario, "has the same name as line"},
 		"open quote":         {head + rule + "\"Quoted.\nJudged.\n" + scenario, `a.feature:4: rule "R": the quote of the interface is not closed`},
 		"broken":             {head + rule + "Scenario: S\nGiven x\nnonsense\n", "parsing feature"},
 	} {

@@ -147,7 +147,8 @@ func isAlike(a, b *Finding) bool {
 	return differences < 2 || a.Kind == "" || b.Kind == ""
 }
 
-// ledTo reports whether the write or wait that shows one finding led to another, or one of the same operation did.
+// ledTo reports whether the request that shows f is among the exchanges of the other finding, or one with the same
+// operation is part of its act. Reads lead to nothing.
 func ledTo(r *Result, f, other *Finding) bool {
 	x, err := r.Exchange(f.Exchange)
 	if err != nil || x.Method == "GET" && x.Operation != "join-run" {

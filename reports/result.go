@@ -238,9 +238,12 @@ type Finding struct {
 }
 
 // Check is the part of a judgement that needs no knowledge of the interface. A script uses it to judge a response again.
-// A response is right if it has one of the statuses, all texts of Requires and Contains, and none of Lacks. It is wrong if
-// it has a text of Lacks, or one of the statuses and not all texts of Requires, or, without Lacks and Requires, another
-// status. Otherwise the check does not decide.
+// A response is right if it has one of the statuses, all texts of Requires and Contains, and none of Lacks. It is wrong
+//   - if it has a text of Lacks,
+//   - if it has one of the statuses, but not all texts of Requires,
+//   - if it has another status, and both Lacks and Requires are empty.
+//
+// In all other cases the check does not decide.
 type Check struct {
 	Statuses []string `json:"statuses"` // "422", or "4XX" for all statuses of a class
 	Contains []string `json:"contains,omitempty"`

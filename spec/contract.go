@@ -166,8 +166,8 @@ func jsonSchema(content openapi3.Content) (*jsonschema.Schema, error) {
 }
 
 // compileSchema compiles a schema as the validators of libopenapi-validator do: with the keywords of OpenAPI 3.1, and
-// formats asserted. The package helpers of that library could do this, too, but takes longer to build than all other
-// code.
+// formats asserted. Package helpers of that library could do this, too, but building it takes longer than building all
+// other code.
 func compileSchema(schema *openapi3.SchemaRef) (*jsonschema.Schema, error) {
 	if err := inline(schema, nil); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func noArguments(instead string) cobra.PositionalArgs {
 	}
 }
 
-// arguments accepts from least to most arguments (most 0: any number), which the text describes.
+// arguments accepts from least to most arguments, or any number if most is 0. described names them in the error.
 func arguments(least, most int, described string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) >= least && (most == 0 || len(args) <= most) {

@@ -147,7 +147,8 @@ func (f *runFlags) addSelection(c *cobra.Command) {
 		cobra.FixedCompletions(features.Profiles, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// addReports adds the flag that selects the reports. [reports.Run.Reports] reads it from the arguments of the result.
+// addReports adds the flag that selects the reports. The result contains the arguments of the command, and
+// [reports.Run.Reports] finds the flag there.
 func (f *runFlags) addReports(c *cobra.Command) {
 	c.Flags().StringVar(&f.reports, "reports", "", "`names` of the reports to write: html, junit, summary, badge, support, "+
 		"scripts, har, cucumber, or all; result.json is always written (default all but har and cucumber)")

@@ -240,7 +240,7 @@ func (s *screen) showResult(e target.Event) {
 // tell more.
 var ownCauses = []reports.BlockerKind{reports.ByKey, reports.ByGraph, reports.ByTarget, reports.ByFixture, reports.BySuite}
 
-// hasOwnCause reports whether a scenario could not be told for another reason than the failure of a requirement.
+// hasOwnCause reports whether a scenario is blocked or inconclusive for another reason than a failed requirement.
 func hasOwnCause(causes []reports.Blocker) bool {
 	return slices.ContainsFunc(causes, func(b reports.Blocker) bool { return slices.Contains(ownCauses, b.Kind) })
 }

@@ -197,7 +197,8 @@ func (x *exchange) ids() map[string]string {
 	return all
 }
 
-// requestOf returns a key of all requests of the operation by the same caller with the same path before a parameter.
+// requestOf returns a key that requests share if they have the same operation and caller, and the same path up to the
+// parameter.
 func (x *exchange) requestOf(parameter string) string {
 	path, _, _ := strings.Cut(x.r.URL.Path, "/"+x.ids()[parameter])
 	return x.op.ID + " " + parameter + " " + path + " " + string(encoded(credentialsOf(x.r)))

@@ -31,7 +31,7 @@ const (
 )
 
 // Write writes a result: the problems with the request that shows each, the requirements that were not tested or could
-// not be told with the reasons, the cleanup, and at the end the verdict with its numbers, the page and the next command.
+// not be judged with the reasons, the cleanup, and at the end the verdict with its numbers, the page and the next command.
 // Its errors are those of w.
 func Write(w io.Writer, r *reports.Result, opts Options) error {
 	p := &printer{opts: opts, Overview: overview.Of(r)}
@@ -169,7 +169,7 @@ func (p *printer) rates() {
 	}
 }
 
-// reasons writes the reasons why requirements were not tested, or could not be told.
+// reasons writes the reasons why requirements were not tested, or could not be judged.
 func (p *printer) reasons(name string, reasons []overview.Reason) {
 	for i, reason := range reasons {
 		if i == maxReasons {

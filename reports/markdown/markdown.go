@@ -156,7 +156,7 @@ func (m *markdown) rates() {
 	m.printf("\n")
 }
 
-// reasons lists the reasons why requirements were not tested, or could not be told.
+// reasons lists the reasons why requirements were not tested, or could not be judged.
 func (m *markdown) reasons(title string, reasons []overview.Reason) {
 	if len(reasons) == 0 {
 		return

@@ -19,7 +19,7 @@ const (
 func (o Overview) FirstLine() string { return o.Display().String() + ": " + o.Headline() }
 
 // Headline summarizes the result after the verdict: the reason for an early end, the numbers, what is wrong with the
-// target as a whole or else why most requirements could not be told, and broken claims.
+// target as a whole or else why most requirements could not be judged, and broken claims.
 //
 //	2 problems, 8 of 82 MUSTs failed (120 of 140 requirements passed)
 func (o Overview) Headline() string {
@@ -101,7 +101,7 @@ func inBaseline(all []*reports.Requirement) string {
 
 // reasonOfAll returns the headline of the result, which is about the target as a whole: if its address is wrong, no
 // single failure matters. If nothing failed and the test run was not stopped, it returns the reason for
-// which most requirements could not be told.
+// which most requirements could not be judged.
 func (o Overview) reasonOfAll() string {
 	if o.Result.Headline != "" {
 		return safe.Ellipsis(strings.TrimSuffix(o.Result.Headline, "."), maxHeadline)

@@ -1,5 +1,5 @@
 // Package overview derives the parts of a result that all exporters show: the numbered problems, the requirements that
-// were not tested or could not be told with the reasons, the counts, and the verdict with its headline.
+// were not tested or could not be judged, with the reasons, the counts, and the verdict with its headline.
 package overview
 
 import (

@@ -5,8 +5,9 @@ import "github.com/agentconform/agentconform/reports"
 // Support is what a test run has shown about a capability.
 type Support struct {
 	*reports.Capability
-	// Class depends on the requirements that decide the verdict and apply to the target, or on all that apply if none decides:
-	// failed if one failed, otherwise could not tell if it is the result of one, passed if all passed, and not tested otherwise.
+	// Class summarizes the requirements that apply to the target, and of these only the ones that decide the verdict, if
+	// there are any. It is Failed or CouldNotTell if one of them is, in this order, Passed if all passed, and otherwise
+	// NotTested.
 	Class   Class
 	Numbers map[Class]int // of its requirements, by word
 	All     int           // the number of its requirements that apply to the target

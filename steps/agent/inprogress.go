@@ -149,8 +149,8 @@ func (as *Agents) RunsEnd() (end time.Time) {
 	return end
 }
 
-// StillQueued returns an error that blocks if a late run is still in the queue of the server, because a plain run on
-// another thread is not executed either. A run whose status shows that it has ended is not in the queue.
+// StillQueued returns a blocked outcome if a late run is probably still in the queue of the server: its status does not
+// show that it has ended, and a plain run on another thread is not executed either.
 func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	if !s.judged {
 		return nil

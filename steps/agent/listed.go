@@ -16,7 +16,8 @@ type Listed struct {
 	IsWhole  bool // the list has all threads of the caller
 }
 
-// Undecided returns the reason why the list does not show whether it lacks the thread, or nil.
+// Undecided returns nil if the list has the thread or is whole. Otherwise the thread may be on another page, and the
+// outcome is not applicable.
 func (l Listed) Undecided() error {
 	if l.Rows == nil || l.Holds || l.IsWhole {
 		return nil

@@ -93,7 +93,7 @@ func (rb *Rollback) Prompt() bool {
 	return rb.Next.Complete() && rb.Next.Final.Ended().Before(rb.Prior.Until())
 }
 
-// Plan says how a run is rolled back.
+// Plan describes how a run is rolled back.
 type Plan struct {
 	Moment string                                       // at which the new run is sent
 	Thread *Thread                                      // of both runs; nil for a new thread
@@ -289,8 +289,8 @@ func (s *Server) RollbackActs(ctx context.Context) error {
 	return outcome.AsPrecondition(err)
 }
 
-// queuesRuns returns an error that skips if a run with the strategy enqueue, a vendor extension, does not wait for the
-// one before it. If it waits, both complete in their order, and the second not before the first can.
+// queuesRuns returns an outcome that skips if the server does not queue runs with the strategy enqueue, which is a
+// vendor extension. A server queues them if a second run completes, but not before the first one can have completed.
 func (s *Server) queuesRuns(ctx context.Context) error {
 	_, err := shared.Get(ctx, s.maker, "a run behind another one", func(ctx context.Context) (bool, error) {
 		first, err := s.InProgress(ctx, JustStarted, 0)

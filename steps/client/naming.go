@@ -32,8 +32,8 @@ type Naming struct {
 	seen atomic.Int32 // 1 + the most public place at which the control plane was reached, or 0
 }
 
-// refuse returns the error for an address that the key would allow. The configured address of an agent server does not
-// replace that of a deployment, so agent_target is no remedy if it is set.
+// refuse returns the error for an address that is refused unless the key is set. If agent_target is already set, it is
+// not a remedy, because it does not replace the address of a deployment.
 func (r *Naming) refuse(key, why string) *exchange.RefusedAddress {
 	switch {
 	case key == KeyPrivate:

@@ -87,8 +87,8 @@ func redactionsOf(secrets map[string]string, common []string) *redactions {
 	return r
 }
 
-// pairsOf returns spellings, each followed by its name, in the order in which they are replaced: a spelling comes before
-// those that it contains.
+// pairsOf returns the spellings of secrets, each followed by the name that replaces it. Longer spellings come first,
+// because they may contain shorter ones.
 func pairsOf(names map[string]string) (pairs []string) {
 	longestFirst := func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
 	for _, shape := range slices.SortedFunc(maps.Keys(names), longestFirst) {

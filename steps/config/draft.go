@@ -12,7 +12,7 @@ import (
 )
 
 // Draft is a configuration file for a new target, by key. Some keys have values and others are comments with an
-// example. Each has a comment that says how its value was learned or what to put there. A draft never contains a
+// example. Each has a comment that describes how its value was learned or what to put there. A draft never contains a
 // secret: keys of credentials are comments.
 type Draft map[string]draftLine
 

@@ -238,7 +238,7 @@ func mayHoldSecret(key string) bool { return isSecret(key) || key == "proxy" }
 // list.
 var belowTable = regexp.MustCompile(`(\.missing|\.invalid|\.blocked)?(\.\d+)?$`)
 
-// inTable returns the key under which the table has a key.
+// inTable returns the row of the table of keys that describes a key: "agent.refusals" for "agent.refusals.missing.0".
 func inTable(key string) string { return belowTable.ReplaceAllString(key, "") }
 
 var inHeaders = regexp.MustCompile(`^(?:headers\.[a-z_]+|users\.\d+\.headers|agent\.studio_headers)\.(.+)$`)

@@ -246,8 +246,8 @@ func withoutLast(secret string) string {
 	return secret[:len(secret)-size]
 }
 
-// withOtherEnd changes the last character before the padding of base64. It flips the first bit of a character that may
-// be hexadecimal or base64: the last bits may have no meaning, as at the end of a signed token.
+// withOtherEnd changes the last character before the padding of base64. In hexadecimal and base64 it flips the first
+// bit of the character, because the last bits at the end of a signed token may have no meaning.
 func withOtherEnd(secret string) string {
 	const hexadecimal = "0123456789abcdef"
 	const base64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

@@ -155,7 +155,8 @@ func (w *World) haveTheirIDs(what string) error {
 	return judge.HaveIDs(w.responses, w.Deployment.Revisions)
 }
 
-// createdAtUnchanged compares with the earliest read of the test run, when the revision was still being built.
+// createdAtUnchanged compares each response with the earliest read of its revision in the test run, which may be from
+// before the end of the build.
 func (w *World) createdAtUnchanged() error {
 	var revisions []judge.Reread
 	for _, a := range w.responses {

@@ -274,7 +274,7 @@ func parseEntry(line []byte) (e Left, readable bool) {
 	return e, true
 }
 
-// withoutCutLine removes a last line that a crash has cut. The caller was not told that it had been written.
+// withoutCutLine removes a last line that a crash has cut. The caller received an error for that line.
 func withoutCutLine(content []byte) []byte {
 	end := bytes.LastIndexByte(content, '\n') + 1
 	if json.Valid(content[end:]) {

@@ -300,9 +300,9 @@ func wantRefusal(requirement string, a *exchange.Response, of string) *Wrong {
 		Check: outcome.Statuses("4XX", "5XX")}))
 }
 
-// explained tries operations in each order, and returns the histories that may follow the given ones and explain the
-// responses. If there are none it returns the first violation. A violation of a known requirement does not change a
-// history.
+// explained tries the operations in each order, beginning with each of the worlds. It returns the worlds after the orders
+// that explain all responses, or the first violation if no order does. An operation that violates a known requirement
+// does not change a world.
 func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong),
 	known func(requirement string) bool) (possible []W, problem *Wrong) {
 	if len(about) == 0 {

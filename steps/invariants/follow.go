@@ -105,8 +105,8 @@ func (r *follow) checkFound(t *tally, s *seen, id string) {
 	}
 }
 
-// checkUpdate judges a read after an update. It compares the read with the last one before the update, and with a later
-// one that shows another revision. It judges nothing if another update was under way.
+// checkUpdate judges a read of a deployment after an update. The read is stale if it shows the latest revision from
+// before the update, and another read has shown the new one. Reads are not judged if two updates overlap.
 func (r *follow) checkUpdate(t *tally, s *seen, deployment string) {
 	update, next := r.lastUpdate(deployment, s.Ended)
 	if update == nil || update.status/100 != 2 || update.status == http.StatusAccepted ||

@@ -163,7 +163,7 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	return judged, covered
 }
 
-// shows reports whether a failure shows a violation at the same place of the same exchange.
+// shows reports whether the failure has a violation at the place of v, in the same exchange.
 func (o Other) shows(v outcome.Violation) bool {
 	if v.Exchange == 0 {
 		return false
@@ -234,8 +234,8 @@ func (s *seen) ofInterface() bool { return s.Op.ID != "" && !s.Op.Field }
 // isUser reports whether a user of the configuration sent the request.
 func (s *seen) isUser() bool { return strings.HasPrefix(s.Caller.Name, "users.") }
 
-// effect describes requests that must have an effect if they are served. Scenarios that did not see the effect
-// found the violations, and are blocked by the requirement that owns the effect.
+// effect describes requests that must have an effect if they return 2xx. Scenarios that did not see the effect record
+// a violation, and the requirement that owns the effect blocks them.
 type effect struct {
 	side      spec.Side
 	operation string

@@ -259,7 +259,8 @@ func (r *refused) runRules() (all, rollback *invariant) {
 	return all, rollback
 }
 
-// allRuns returns all requests for runs, without runs with rollback that were refused with another status than plain ones.
+// allRuns returns the requests for runs of both kinds. It omits a refused run with rollback unless a plain run was
+// refused with the same status.
 func (r *refused) allRuns() requests {
 	all := requests{served: r.plain.served + r.rollback.served, refused: slices.Clone(r.plain.refused)}
 	for _, x := range r.rollback.refused {

@@ -162,9 +162,9 @@ func (p *polls) ending(h *History, next time.Time) Ending {
 	return Reached
 }
 
-// earlierEnding returns how an earlier poll of the revision ended if there is no reason to wait for it again, or else
-// Reached. Without this, a revision that hangs would cost each scenario that polls it the whole time. A poll that was
-// cut short is repeated once another revision was DEPLOYED. The caller holds the lock.
+// earlierEnding returns how an earlier poll of the revision failed, or Reached if the revision must be polled. Without
+// this, each scenario would wait the whole time for a revision that hangs. A poll that was cut short is repeated once
+// another revision was DEPLOYED. The caller holds the lock.
 func (p *polls) earlierEnding(revision string) Ending {
 	h := p.unfinished[exchange.IDKey(revision)]
 	if h == nil || h.Ending == CutShort && p.deployed[p.owner(revision)] {

@@ -21,7 +21,7 @@ const hidden = "<hidden>"
 // shortestWord is the minimum length of a credential that is looked for in texts.
 const shortestWord = 12
 
-// callers tells the callers of a recording apart, and hides their credentials. Those of the configuration get the names
+// callers distinguishes the callers of a recording, and hides their credentials. Those of the configuration get the names
 // of the configuration, and the record replaces their credentials. Others get a number.
 type callers struct {
 	target   *target.Target

@@ -227,7 +227,7 @@ func (s *scanner) add(p place, text string) {
 	s.recording.places = append(s.recording.places, p)
 }
 
-// explain returns the error of an archive with its place.
+// explain returns an error that describes a damaged archive and the entry in which the damage is.
 func (s *scanner) explain(err error) error {
 	at := ""
 	if n := len(s.recording.places); s.found {

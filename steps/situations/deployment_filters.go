@@ -58,7 +58,8 @@ func haveStatuses(now, before []*exchange.Response) bool {
 	return true
 }
 
-// judgeFilters reads the list of each status that occurs, and of the first one that does not.
+// judgeFilters judges the list of each status that a revision has, and of the first status that none has. wrong is the
+// violation, and err an error that prevents the judgement.
 func (d *Deployment) judgeFilters(ctx context.Context, read []*exchange.Response) (wrong, err error) {
 	ids := map[string][]string{}
 	for i, a := range read {

@@ -24,7 +24,7 @@ type ThreadCheck struct {
 	judge func(t *Thread, ctx context.Context) error
 }
 
-// about says which runs of the thread a check is about. It is not made after events that leave no such run.
+// about is the kind of runs that a check judges. A check is not made after an event without runs of that kind.
 type about int
 
 const (

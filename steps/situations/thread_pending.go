@@ -14,8 +14,9 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// sendDuringJoin sends a run without multitask_strategy while another one is in progress and a join of that is pending. The
-// interface does not define what happens to either: the runs whose messages the state holds afterwards have completed.
+// sendDuringJoin starts a run, joins it, and sends a second run without multitask_strategy before the first one has
+// completed. The interface does not define what happens to the two runs. Those with messages in the state afterwards have
+// completed.
 func (t *Thread) sendDuringJoin(ctx context.Context) error {
 	patience := min(t.Target.Config.Patience, time.Second)
 	first, err := t.server.Start(ctx, t.Thread, agent.Order{Waits: true, Hold: 4 * patience})

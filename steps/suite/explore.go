@@ -133,7 +133,7 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 	case ofOther, r.automatic() && (isExpensive || !r.Select.all(profile)), !isServed && r.ExploreCase == nil:
 		return nil, nil
 	case !isServed:
-		return nil, errors.New("no requirement was judged that uses it: select one with --only")
+		return nil, errors.New("no scenario of this test run used it: select one with --only")
 	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !client.OnThisMachine(address):
 		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a test run may create")
 	case !ofPlane && r.ExploreCase == nil && r.failedOrLeftOut("AS-RUN-5"):

@@ -25,7 +25,7 @@ func (f *Forecast) Missing(scenarios []*features.Scenario) []*Gap {
 	return all
 }
 
-// added returns the part of a gap that its key alone closes.
+// added returns the requirements that would be judged in addition if only the key of the gap were set.
 func (f *Forecast) added(g *Gap, scenarios []*features.Scenario) *Gap {
 	with := f.with(g.Skip.Key, scenarios)
 	closed := &Gap{Skip: g.Skip, Reason: g.Reason}

@@ -170,8 +170,8 @@ func (t *Target) Credentials(who Sender) http.Header {
 }
 
 // wrongCredential returns the header with an invalid credential of a scheme. It has no credential of another scheme,
-// which could be accepted instead. An API key with a mistake is sent with the tenant ID if the valid key is, so that
-// the key is the reason for the refusal.
+// which could be accepted instead. The exception is an API key with a mistake: it is sent with the tenant ID if the
+// valid key needs one, so that only the key can be the reason for the refusal.
 func (t *Target) wrongCredential(scheme, kind string) http.Header {
 	of, tenant := t.ofScheme(scheme), t.ofScheme(SchemeTenantID)
 	h := http.Header{}

@@ -169,6 +169,6 @@ func leaksRun(a *exchange.Response, class string) *outcome.Outcome {
 		Kind:     outcome.Leak,
 		Class:    class,
 		Summary:  fmt.Sprintf("%s shows the run of a user to another caller", nameOf(a.Request)),
-		Expected: "400 or above, or nothing of the run",
+		Expected: "400 or above, or no data of the run",
 	})
 }

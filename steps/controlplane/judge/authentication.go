@@ -62,8 +62,8 @@ func OpensWithScheme(a, all *exchange.Response) error {
 		Summary: returns(a) + " with the credential of " + cmp.Or(a.Request.Caller.Name, "one scheme") + " only"})
 }
 
-// IsAsForUnknown judges that a response cannot be told from that for an unknown deployment, for the same caller. revision
-// is the id of a revision of the deployment.
+// IsAsForUnknown judges that a response cannot be distinguished from that for an unknown deployment, for the same caller.
+// revision is the id of a revision of the deployment.
 func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
 	v := outcome.Violation{
 		Expected: fmt.Sprintf("%d, as for an unknown deployment", unknown.Status),

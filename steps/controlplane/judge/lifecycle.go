@@ -43,8 +43,8 @@ func ReachesDeployed(p Poll, sourceKey string) error {
 	return outcome.Fails(p.Response, v)
 }
 
-// EndsFailed judges a poll of a revision whose source cannot be built: it ends in one of the failed statuses. broken says
-// which source it is, and what is broken in it if that is known.
+// EndsFailed judges that a poll of a revision whose source cannot be built ends in one of the failed statuses. broken
+// describes the source and, if known, the mistake in it.
 func EndsFailed(p Poll, broken string) error {
 	if isFailed(p.Canonical) {
 		return nil

@@ -87,7 +87,7 @@ func unserved(a *exchange.Response) outcome.Kind {
 	return outcome.WrongStatus
 }
 
-// unrefused returns the kind of a violation by a response that should have been another refusal.
+// unrefused returns the kind of the violation if a response is not the refusal that the interface requires.
 func unrefused(a *exchange.Response) outcome.Kind {
 	switch {
 	case a.OK():

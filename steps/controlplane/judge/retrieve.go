@@ -182,8 +182,8 @@ type Reread struct {
 	Now   *exchange.Response
 }
 
-// CreatedAtUnchanged judges that each revision has the created_at of its first response, which may show it while it was
-// built. A revision that cannot be retrieved blocks.
+// CreatedAtUnchanged judges that each revision still has the created_at of the first response that showed it. It
+// blocks if a revision cannot be retrieved.
 func CreatedAtUnchanged(revisions []Reread) error {
 	count := 0
 	for _, r := range revisions {
@@ -210,7 +210,7 @@ func CreatedAtUnchanged(revisions []Reread) error {
 		}
 	}
 	if count == 0 {
-		return outcome.Inconclusive("no revision is returned under the id that was polled")
+		return outcome.Inconclusive("no polled revision can be retrieved under its id")
 	}
 	return nil
 }

@@ -130,8 +130,8 @@ func NamesSecond(before, after Snapshot, first, second string) error {
 	return outcome.Fails(after.Deployment, v)
 }
 
-// WasServed reports a refused update as not applicable, and any other failure as inconclusive: neither shows what an
-// update does that is served.
+// WasServed returns nil if the update returned 2xx. A refused update is not applicable, and any other failure is
+// inconclusive, because the effect of the update is then unknown.
 func WasServed(a *exchange.Response) error {
 	switch {
 	case a.OK():
