@@ -37,9 +37,7 @@ func newDeployments(patience time.Duration) *deployments {
 func (d *deployments) note(s *seen) {
 	id := exchange.IDKey(s.In("deployment_id"))
 	if s.Op.ID == "update-deployment" {
-		first := d.updated[id]
-		keepEarlier(&first, s.Sent)
-		d.updated[id] = first
+		keepEarliest(d.updated, id, s.Sent)
 	}
 	if !s.shows() {
 		return

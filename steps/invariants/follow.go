@@ -18,7 +18,6 @@ type follow struct {
 	*revisions                       // of the same record
 	known      map[string]firstNamed // by deployment, or by deployment/revision
 	reads      map[string][]*seen    // of deployments, with 2xx
-	deleted    map[string]time.Time  // when the first DELETE of a deployment was sent
 	longest    time.Duration         // between a write and a read that does not show it
 }
 
@@ -33,15 +32,11 @@ func newFollow(r *revisions) *follow {
 		revisions: r,
 		known:     map[string]firstNamed{},
 		reads:     map[string][]*seen{},
-		deleted:   map[string]time.Time{},
 	}
 }
 
 func (r *follow) note(s *seen) {
 	deployment := s.In("deployment_id")
-	if s.Op.Method == http.MethodDelete {
-		keepEarliest(r.deleted, deployment, s.Sent)
-	}
 	if !s.shows() {
 		return
 	}
@@ -81,12 +76,6 @@ func (r *follow) check(t *tally, s *seen) {
 	if s.Op.ID == "get-deployment" && s.shows() {
 		r.checkUpdate(t, s, deployment)
 	}
-}
-
-// isAfter reports whether a response came after the time of a key. It returns false if the key has none.
-func isAfter(times map[string]time.Time, key string, s *seen) bool {
-	at, isKnown := times[key]
-	return isKnown && at.Before(s.Ended)
 }
 
 // checkFound judges a read of an object that a response to the same caller has named.

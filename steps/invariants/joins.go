@@ -45,7 +45,7 @@ func (j *earlyJoins) check(_ *tally, s *seen) {
 		switch {
 		case s.Op.ID == "get-state" && isWhole(s, g):
 			j.whole[g] = true
-		case s.Op.ID != "join-run" || g.id != s.In("run_id") || g.hold() == 0 || g.mayFail || j.isDisturbed(g, key, s.Ended):
+		case s.Op.ID != "join-run" || g.id != s.In("run_id") || g.hold() == 0 || g.mayFail || j.isDisturbed(g, key, s):
 		case s.Ended.Before(g.sent.Add(g.hold() * 19 / 20)): // the clock of the graph may be a little fast
 			j.early = append(j.early, earlyJoin{s, g})
 		default:
@@ -73,15 +73,11 @@ func (j *earlyJoins) judge(t *tally) {
 // hold returns the time for which the run stays in progress, at least.
 func (g *threadRun) hold() time.Duration { return g.earliest.Sub(g.sent) }
 
-// isDisturbed reports whether something may have ended a run early: another run of its thread, or a request with an unknown
-// effect.
-func (j *earlyJoins) isDisturbed(g *threadRun, key string, before time.Time) bool {
-	changed, isChanged := j.changed[key]
-	if isChanged && changed.Before(before) {
-		return true
-	}
-	return slices.ContainsFunc(j.runs[key], func(other *threadRun) bool {
-		return other != g && other.accepted.After(g.sent) && other.sent.Before(before)
+// isDisturbed reports whether something may have ended a run before a join returned: another run of its thread, or a
+// request with an unknown effect.
+func (j *earlyJoins) isDisturbed(g *threadRun, key string, join *seen) bool {
+	return isAfter(j.changed, key, join) || slices.ContainsFunc(j.runs[key], func(other *threadRun) bool {
+		return other != g && other.accepted.After(g.sent) && other.sent.Before(join.Ended)
 	})
 }
 

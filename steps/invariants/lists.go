@@ -17,22 +17,17 @@ import (
 // lists judges that lists are not shorter than the number of revisions that were known before (section 4). Within patience
 // after a write, a list may lack the revision of that write.
 type lists struct {
-	patience time.Duration
-	known    map[string]map[string]time.Time // when a revision was first named, by deployment and revision
-	listed   map[string]bool                 // revisions in any list without a filter
-	removed  map[string]time.Time            // when the first DELETE of a deployment was sent
+	*revisions                                 // of the same record
+	known      map[string]map[string]time.Time // when a revision was first named, by deployment and revision
+	listed     map[string]bool                 // revisions in any list without a filter
 }
 
-func newLists(patience time.Duration) *lists {
-	return &lists{patience: patience, known: map[string]map[string]time.Time{}, listed: map[string]bool{},
-		removed: map[string]time.Time{}}
+func newLists(r *revisions) *lists {
+	return &lists{revisions: r, known: map[string]map[string]time.Time{}, listed: map[string]bool{}}
 }
 
 func (l *lists) note(s *seen) {
 	deployment := s.In("deployment_id")
-	if s.Method == http.MethodDelete {
-		keepEarliest(l.removed, deployment, s.Sent)
-	}
 	if !s.ok() || s.Status == http.StatusAccepted { // 202 does not say that the revision exists
 		return
 	}
@@ -70,7 +65,7 @@ func (l *lists) check(t *tally, s *seen) {
 	}
 	deployment := s.In("deployment_id")
 	limit, isFirst := firstPage(s.Query)
-	if !isFirst || isAfter(l.removed, deployment, s) {
+	if !isFirst || isAfter(l.deleted, deployment, s) {
 		return
 	}
 	want := 0
@@ -96,7 +91,7 @@ func (l *lists) checkListed(t *tally, s *seen) {
 	deployment := s.In("deployment_id")
 	limit, isFirst := firstPage(s.Query)
 	rows := len(s.response.Get("resources").Array())
-	if !isFirst || rows >= limit || isAfter(l.removed, deployment, s) {
+	if !isFirst || rows >= limit || isAfter(l.deleted, deployment, s) {
 		return
 	}
 	t.judged++

@@ -65,10 +65,7 @@ func (r *readOnly) note(s *seen) {
 	}
 	for _, o := range objectsIn(s) {
 		for _, path := range o.paths {
-			key := shownKey(o.id, path, o.Get(path).String())
-			first := r.shown[key]
-			keepEarlier(&first, s.Ended)
-			r.shown[key] = first
+			keepEarliest(r.shown, shownKey(o.id, path, o.Get(path).String()), s.Ended)
 		}
 	}
 }

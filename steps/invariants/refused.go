@@ -115,13 +115,6 @@ func requestKey(s *seen) string {
 // fieldKey identifies a source field with a value.
 func fieldKey(field string, value gjson.Result) string { return field + " = " + value.Raw }
 
-// keepEarliest sets the time of a key to another one if that is earlier, or if the key has none.
-func keepEarliest(times map[string]time.Time, key string, at time.Time) {
-	known := times[key]
-	keepEarlier(&known, at)
-	times[key] = known
-}
-
 func (r *refused) note(s *seen) {
 	// The effect is unknown of a vendor extension that was served, of a write that was sent twice, and of one without a
 	// response.
@@ -358,8 +351,7 @@ func (r *refused) isOrdinary(s *seen) bool {
 // deployment, or a request with an unknown effect was sent for it. A run with rollback may be refused only while another
 // request for a run is.
 func (r *refused) isExcused(s *seen) bool {
-	changed, isChanged := r.changed[objectKey(s)]
-	if isChanged && changed.Before(s.Ended) {
+	if isAfter(r.changed, objectKey(s), s) {
 		return true
 	}
 	// Somebody else may have removed the object, unless it is there again.

@@ -27,8 +27,7 @@ func (r *refused) duringRunRule() *invariant {
 // the run was accepted may show the thread without a run, which need not have a state.
 func (r *refused) judgeDuringRun(all *requests, s *seen) {
 	key := objectKey(s)
-	changed, isChanged := r.changed[key]
-	if r.owners[key] != s.Caller.Name || isChanged && changed.Before(s.Ended) {
+	if r.owners[key] != s.Caller.Name || isAfter(r.changed, key, s) {
 		return
 	}
 	runs := r.latestRuns(key, s.Ended)

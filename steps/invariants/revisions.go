@@ -69,15 +69,14 @@ func pointerIn(s *seen, path string) string {
 // built, a field that was not sent, such as the commit id, may have any value that no deployed revision has. The response
 // to a POST or PATCH need not show the fields, but it must not show a wrong value.
 func (r *revisions) asNamed(t *tally, s *seen) {
-	isWrite := s.Op.ID == "create-deployment" || s.Op.ID == "update-deployment"
-	if s.Op.ID != "get-deployment" && !isWrite || !s.shows() {
+	if s.Op.ID != "get-deployment" && !isWrite(s) || !s.shows() {
 		return
 	}
 	id := s.response.Get("latest_revision_id").Str
 	latest := r.revision(id)
 	for _, got := range readsOf(id, s.response, s.ID) {
 		wasSent := r.sentFor(got.revision, got.field) != ""
-		if got.value == "" && (!wasSent || isWrite) || got.field == commit && r.commits[got.value] {
+		if got.value == "" && (!wasSent || isWrite(s)) || got.field == commit && r.commits[got.value] {
 			continue
 		}
 		var expected *read // the first value of the revision that is final

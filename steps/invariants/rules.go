@@ -61,7 +61,7 @@ func (r *Record) newRules() map[string]*invariant {
 	sent.recorded = r.target.Recorded
 	follows := newFollow(sent)
 	handler := &refusals{c.Agent.RejectedStatus, c.Agent.RejectedDetail, map[string]bool{}}
-	listed := newLists(c.Patience)
+	listed := newLists(sent)
 	rollbacks := newRollback(r.target)
 	leaks := newIsolation(r.target)
 	rules := map[string]*invariant{

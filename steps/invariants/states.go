@@ -38,8 +38,7 @@ func (st *states) checkThreadState(t *tally, s *seen) {
 		return
 	}
 	t.judged++
-	changed, isChanged := st.changed[key]
-	if isChanged && changed.Before(s.Ended) {
+	if isAfter(st.changed, key, s) {
 		return
 	}
 	for _, g := range st.latestRuns(key, s.Ended) {
@@ -51,8 +50,7 @@ func (st *states) checkThreadState(t *tally, s *seen) {
 			return
 		case holdsText(s, g.text):
 			if hasSettled {
-				keepEarlier(&shown, s.Ended)
-				st.shown[g] = shown
+				keepEarliest(st.shown, g, s.Ended)
 			}
 			return
 		case g.isRollback || g.mayFail:

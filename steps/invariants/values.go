@@ -3,6 +3,7 @@ package invariants
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"path"
 	"regexp"
 	"slices"
@@ -31,6 +32,7 @@ type revisions struct {
 	created  map[string][]*revision // those whose creation is known, by deployment
 	updates  map[string][]*write    // by deployment
 	latest   map[string]time.Time   // when a response first named a latest revision, by deployment
+	deleted  map[string]time.Time   // when the first DELETE of a deployment was sent
 	deployed map[string]bool        // fields and values of revisions that were DEPLOYED: "repo_ref main"
 	commits  map[string]bool        // commit ids that requests sent, which CP-INVARIANT-9 judges
 	patience time.Duration          // for which a read may show the state before a write
@@ -82,6 +84,7 @@ func newRevisions(patience time.Duration) *revisions {
 		created:  map[string][]*revision{},
 		updates:  map[string][]*write{},
 		latest:   map[string]time.Time{},
+		deleted:  map[string]time.Time{},
 		deployed: map[string]bool{},
 		commits:  map[string]bool{},
 		patience: patience,
@@ -98,6 +101,9 @@ func (r *revisions) revision(id string) *revision {
 }
 
 func (r *revisions) note(s *seen) {
+	if s.Method == http.MethodDelete {
+		keepEarliest(r.deleted, s.In("deployment_id"), s.Sent)
+	}
 	if sent := s.request.Get(sourceConfig + "." + commit); sent.Type == gjson.String {
 		r.commits[sent.Str] = true
 	}
@@ -171,6 +177,19 @@ func keepEarlier(kept *time.Time, at time.Time) {
 	if kept.IsZero() || at.Before(*kept) {
 		*kept = at
 	}
+}
+
+// keepEarliest sets the time of a key to another one if that is earlier, or if the key has none.
+func keepEarliest[K comparable](times map[K]time.Time, key K, at time.Time) {
+	known := times[key]
+	keepEarlier(&known, at)
+	times[key] = known
+}
+
+// isAfter reports whether a response came after the time of a key. It returns false if the key has none.
+func isAfter(times map[string]time.Time, key string, s *seen) bool {
+	at, isKnown := times[key]
+	return isKnown && at.Before(s.Ended)
 }
 
 // isSettled reports whether a response shows a revision with a final status. Values that are only known after the build
