@@ -22,39 +22,23 @@ const (
 	ReportCucumber Report = "cucumber"
 )
 
-// AllReports is the value of the flag --reports for all reports.
-const AllReports = "all"
+// allReports is the value of the flag --reports for all reports.
+const allReports = "all"
 
 var (
-	// DefaultReports are the reports of a test run without the flag --reports.
-	DefaultReports = []Report{ReportHTML, ReportJSON, ReportJUnit, ReportSummary, ReportBadge, ReportSupport,
+	// defaultReports are the reports of a test run without the flag --reports.
+	defaultReports = []Report{ReportHTML, ReportJSON, ReportJUnit, ReportSummary, ReportBadge, ReportSupport,
 		ReportScripts}
-	everyReport = slices.Concat(DefaultReports, []Report{ReportHAR, ReportCucumber})
+	everyReport = slices.Concat(defaultReports, []Report{ReportHAR, ReportCucumber})
 )
 
+// reportFiles has the name of the file or folder of each report.
+var reportFiles = map[Report]string{ReportJSON: "result.json", ReportHTML: "index.html", ReportJUnit: "junit.xml",
+	ReportSummary: "summary.md", ReportBadge: "badge.svg", ReportSupport: "support.json", ReportScripts: "scripts",
+	ReportHAR: "result.har", ReportCucumber: "cucumber.json"}
+
 // File returns the name of the file or folder of a report.
-func (r Report) File() string {
-	switch r {
-	case ReportHTML:
-		return "index.html"
-	case ReportJUnit:
-		return "junit.xml"
-	case ReportSummary:
-		return "summary.md"
-	case ReportBadge:
-		return "badge.svg"
-	case ReportSupport:
-		return "support.json"
-	case ReportScripts:
-		return "scripts"
-	case ReportHAR:
-		return "result.har"
-	case ReportCucumber:
-		return "cucumber.json"
-	default:
-		return "result.json"
-	}
-}
+func (r Report) File() string { return reportFiles[r] }
 
 // ParseReports returns the reports in the value of the flag --reports, such as "html,har" or "all".
 func ParseReports(value string) ([]Report, error) {
@@ -63,13 +47,13 @@ func ParseReports(value string) ([]Report, error) {
 		name = strings.TrimSpace(name)
 		report := Report(name)
 		switch {
-		case name == AllReports:
+		case name == allReports:
 			chosen = slices.Clone(everyReport)
 		case slices.Contains(everyReport, report):
 			chosen = append(chosen, report)
 		default:
-			return nil, fmt.Errorf("%q is no report: give %s, several of these separated by commas, or %s", name,
-				joinReports(everyReport), AllReports)
+			return nil, fmt.Errorf("%q is not a report: give %s, several of these separated by commas, or %s", name,
+				joinReports(everyReport), allReports)
 		}
 	}
 	return chosen, nil
@@ -87,7 +71,7 @@ func joinReports(all []Report) string {
 func (r *Run) Reports() []Report {
 	chosen, err := ParseReports(r.Flag("--reports"))
 	if err != nil { // the flag is not set
-		return DefaultReports
+		return defaultReports
 	}
 	if !slices.Contains(chosen, ReportJSON) {
 		chosen = append(chosen, ReportJSON)

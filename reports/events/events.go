@@ -146,9 +146,9 @@ func (w *Writer) Result(r *reports.Result, folder string) error {
 	last := end{Verdict: r.Verdict, Scope: r.Scope, ExitCode: o.Display().Exit, Headline: o.Headline(),
 		Counts: r.Counts.Requirements, Exchanges: r.Counts.Exchanges, DurationMS: r.Run.DurationMS}
 	if folder != "" {
-		last.Result = path.Join(folder, "result.json")
+		last.Result = path.Join(folder, reports.ReportJSON.File())
 		if r.Run.Writes(reports.ReportHTML) {
-			last.Report = path.Join(folder, "index.html")
+			last.Report = path.Join(folder, reports.ReportHTML.File())
 		}
 	}
 	w.write("end", last)
