@@ -11,6 +11,7 @@ import (
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference/deviate"
 	"github.com/agentconform/agentconform/reference/faults"
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/spec/spelling"
 )
@@ -55,7 +56,7 @@ an outline), and the faults of the reference that break it. Serve a fault (agent
 				all = append(all, explain(r, near))
 			}
 			if format == "json" {
-				return writeJSON(c.OutOrStdout(), map[string][]explanation{"requirements": all})
+				return reports.WriteEncoded(c.OutOrStdout(), map[string][]explanation{"requirements": all}, "  ")
 			}
 			var texts []string
 			for _, e := range all {

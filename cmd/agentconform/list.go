@@ -54,9 +54,12 @@ below it is an example from a scenario.`,
 				return err
 			}
 			w := c.OutOrStdout()
+			isOther := cases || pairs || definitions
 			switch {
 			case cases && pairs, cases && definitions, pairs && definitions:
 				return errors.New("--cases, --situations and --steps are different lists: give one of them")
+			case isOther && format != "table" && format != "json":
+				return fmt.Errorf("--format %s is for the list of requirements: give table or json", format)
 			case cases:
 				return listCases(w, catalogue, format)
 			case pairs:
@@ -76,7 +79,7 @@ below it is an example from a scenario.`,
 				for _, r := range catalogue.Requirements {
 					document.Requirements = append(document.Requirements, explain(r, known))
 				}
-				return writeJSON(w, document)
+				return reports.WriteEncoded(w, document, "  ")
 			case "markdown":
 				return features.Markdown(w, catalogue)
 			}
@@ -111,9 +114,6 @@ func listTable(w io.Writer, c *features.Catalogue) error {
 // listCases writes what a client may send by the contract, and the scenarios that judge it, or the reason why none
 // does.
 func listCases(w io.Writer, c *features.Catalogue, format string) error {
-	if format != "table" && format != "json" {
-		return fmt.Errorf("--cases --format %s: give table or json", format)
-	}
 	cells, err := spec.Cells()
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func listCases(w io.Writer, c *features.Catalogue, format string) error {
 		return err
 	}
 	if format == "json" {
-		return writeJSON(w, map[string][]features.Case{"cases": cases})
+		return reports.WriteEncoded(w, map[string][]features.Case{"cases": cases}, "  ")
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "OPERATION\tPLACE\tCLASS\tCASE, OR WHY THERE IS NONE")
@@ -140,12 +140,9 @@ func listCases(w io.Writer, c *features.Catalogue, format string) error {
 
 // listSituations writes each event with each check, and the scenario about the two, or the reason why there is none.
 func listSituations(w io.Writer, c *features.Catalogue, format string) error {
-	if format != "table" && format != "json" {
-		return fmt.Errorf("--situations --format %s: give table or json", format)
-	}
 	pairs := situations.Pairs(c)
 	if format == "json" {
-		return writeJSON(w, map[string][]situations.Pair{"situations": pairs})
+		return reports.WriteEncoded(w, map[string][]situations.Pair{"situations": pairs}, "  ")
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "EVENT\tCHECK\tREQUIREMENT\tSCENARIO, OR WHY THERE IS NONE")
@@ -162,15 +159,12 @@ func listSituations(w io.Writer, c *features.Catalogue, format string) error {
 
 // listSteps writes the step definitions, grouped by the features that can use them.
 func listSteps(w io.Writer, c *features.Catalogue, format string) error {
-	if format != "table" && format != "json" {
-		return fmt.Errorf("--steps --format %s: give table or json", format)
-	}
 	definitions, err := suite.Definitions(c)
 	if err != nil {
 		return err
 	}
 	if format == "json" {
-		return writeJSON(w, map[string][]*suite.Definition{"steps": definitions})
+		return reports.WriteEncoded(w, map[string][]*suite.Definition{"steps": definitions}, "  ")
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	previous := ""

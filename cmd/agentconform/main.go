@@ -3,9 +3,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -55,11 +53,4 @@ func (o output) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	return n, err
-}
-
-// writeJSON writes a value as indented JSON.
-func writeJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
 }

@@ -32,7 +32,7 @@ had uncommitted changes.`,
 			}
 			suite := suiteOf(catalogue)
 			if format == "json" {
-				return writeJSON(c.OutOrStdout(), suite)
+				return reports.WriteEncoded(c.OutOrStdout(), suite, "  ")
 			}
 			_, err = fmt.Fprintf(c.OutOrStdout(), "agentconform %s\ninterface %s, %s\n", fullVersion(), suite.Interface,
 				reports.Count(suite.Requirements, "requirement"))

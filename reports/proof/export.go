@@ -2,13 +2,13 @@ package proof
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/safe"
 )
@@ -20,11 +20,7 @@ var Files = outfile.Set[*Proof]{
 }
 
 // JSON writes p as JSON.
-func JSON(w io.Writer, p *Proof) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(p)
-}
+func JSON(w io.Writer, p *Proof) error { return reports.WriteEncoded(w, p, "  ") }
 
 // Console writes the problems, the verdict and the numbers.
 func Console(w io.Writer, p *Proof) error {
