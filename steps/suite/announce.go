@@ -15,6 +15,7 @@ import (
 // side is "", the target has not shown a word of vocabulary.
 type doubt struct {
 	scenario *features.Scenario
+	verdict  *verdict
 	side     spec.Side
 }
 
@@ -25,7 +26,7 @@ func (r *run) announce(kind target.EventKind, s *features.Scenario, v *verdict) 
 	isDoubtful := o.Verdict != v.Verdict
 	if isDoubtful {
 		r.mu.Lock()
-		r.doubts = append(r.doubts, doubt{s, side})
+		r.doubts = append(r.doubts, doubt{s, v, side})
 		r.mu.Unlock()
 	}
 	if isDoubtful && kind == target.Changed {
@@ -61,20 +62,18 @@ func (r *run) ifEndedNow(s *features.Scenario, o *outcome.Outcome) (*outcome.Out
 // reconsider announces failures again that no mistake in the configuration explains any more: those of the halves that have
 // accepted a request since, or, for the side "", those because of words.
 func (r *run) reconsider(sides ...spec.Side) {
+	var remaining, explained []doubt
 	r.mu.Lock()
-	doubts := r.doubts
-	r.doubts = nil
-	r.mu.Unlock()
-	for _, d := range doubts {
-		r.mu.Lock()
-		v := r.verdicts[d.scenario.Key()]
-		r.mu.Unlock()
+	for _, d := range r.doubts {
 		if slices.Contains(sides, d.side) && (d.side == "" || refusedAll(r.target, d.side) == 0) {
-			r.announce(target.Changed, d.scenario, v)
-			continue
+			explained = append(explained, d)
+		} else {
+			remaining = append(remaining, d)
 		}
-		r.mu.Lock()
-		r.doubts = append(r.doubts, d)
-		r.mu.Unlock()
+	}
+	r.doubts = remaining
+	r.mu.Unlock()
+	for _, d := range explained {
+		r.announce(target.Changed, d.scenario, d.verdict)
 	}
 }
