@@ -122,20 +122,19 @@ func isLeakKind(q *features.Requirement, kind outcome.Kind) bool {
 	return isAboutCaller && kind == outcome.Accepted || kind == outcome.Leak
 }
 
-// leaksFirst moves leaks before the other findings of their requirement, because reports show the first one. leaks has the IDs of
-// findings.
-func leaksFirst(findings []reports.Finding, leaks map[string]bool) {
+// leaksFirst moves leaks before the other findings of their requirement, because reports show the first one.
+func leaksFirst(findings []finding) {
 	first := map[string]int{} // by requirement
 	for i, f := range slices.Backward(findings) {
 		first[f.Requirement] = i
 	}
-	rank := func(f reports.Finding) int {
-		if leaks[f.ID] {
+	rank := func(f finding) int {
+		if f.isLeak {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(findings, func(a, b reports.Finding) int {
+	slices.SortStableFunc(findings, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(first[a.Requirement], first[b.Requirement]), cmp.Compare(rank(a), rank(b)))
 	})
 }

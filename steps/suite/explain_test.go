@@ -75,9 +75,12 @@ func TestExplainByRepeats(t *testing.T) {
 }
 
 func TestLeaksFirst(t *testing.T) {
-	findings := []reports.Finding{{ID: "a", Requirement: "R-2"}, {ID: "b", Requirement: "R-2"}, {ID: "c", Requirement: "R-1"},
-		{ID: "d", Requirement: "R-2"}, {ID: "e", Requirement: "R-1"}}
-	leaksFirst(findings, map[string]bool{"d": true, "e": true})
+	var findings []finding
+	for _, f := range []reports.Finding{{ID: "a", Requirement: "R-2"}, {ID: "b", Requirement: "R-2"}, {ID: "c", Requirement: "R-1"},
+		{ID: "d", Requirement: "R-2"}, {ID: "e", Requirement: "R-1"}} {
+		findings = append(findings, finding{Finding: f, isLeak: f.ID == "d" || f.ID == "e"})
+	}
+	leaksFirst(findings)
 	var order []string
 	for _, f := range findings {
 		order = append(order, f.Requirement+" "+f.ID)

@@ -64,9 +64,9 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	res.Counts.WaitedMS = long.Milliseconds()
 	res.Counts.Explored = r.explored
 	order := r.order()
-	res.Findings = r.compared(r.counting, order)
+	res.Findings = r.compared(r.counting.findings, order)
 	if res.NotScored != nil {
-		res.NotScored.Findings = r.compared(r.notCounting, order)
+		res.NotScored.Findings = r.compared(r.notCounting.findings, order)
 	}
 	res.Notes = r.notes()
 	res.SetExchanges(order, r.target.Collector.Exchange)
@@ -138,23 +138,23 @@ func (r *run) addFindings(to *results, scenarios []*features.Scenario) {
 				continue
 			}
 			known[f.ID] = len(to.findings)
-			to.leaks[f.ID] = isLeakKind(s.Requirement, found.Kind)
 			if first := r.repeated(s, found.Kind, found.Exchange); first > 0 && found.Compared == (outcome.Comparison{}) {
 				found.Compared = outcome.Comparison{Shown: found.Exchange, With: first}
 			}
 			f.Exchanges = r.chain(s, found, all)
-			to.compared[f.ID] = found.Compared
-			to.findings = append(to.findings, f)
+			to.findings = append(to.findings, finding{f, found.Compared, isLeakKind(s.Requirement, found.Kind)})
 		}
 	}
 }
 
 // compared returns the findings, each with what it compares. order has the IDs of the exchanges in the result.
-func (r *run) compared(of results, order []int) []reports.Finding {
-	for f := range reports.Each(of.findings) {
-		f.Compared = r.comparison(of.compared[f.ID], order)
+func (r *run) compared(findings []finding, order []int) []reports.Finding {
+	all := []reports.Finding{}
+	for _, f := range findings {
+		f.Compared = r.comparison(f.compares, order)
+		all = append(all, f.Finding)
 	}
-	return of.findings
+	return all
 }
 
 // seenAgain counts a second judgement that reached the same step as the first, and whether it showed the finding, too.

@@ -13,17 +13,21 @@ import (
 // results are the requirements of scenarios with their findings, in one repetition or in several.
 type results struct {
 	requirements []reports.Requirement // in the order of the features
-	findings     []reports.Finding
-	compared     map[string]outcome.Comparison // what findings compare, by their ID
-	leaks        map[string]bool               // findings that are leaks, by their ID
+	findings     []finding
 	// coveredBy has, by the ID of a requirement, the requirements whose failure kept it from being judged in a repetition.
 	coveredBy map[string][]string
 }
 
+// finding is a finding that may still get a number of exchanges, and another place among the others.
+type finding struct {
+	reports.Finding
+	compares outcome.Comparison
+	isLeak   bool
+}
+
 // resultsOf returns the results of scenarios in the current repetition.
 func (r *run) resultsOf(scenarios []*features.Scenario) results {
-	all := results{requirements: []reports.Requirement{}, findings: []reports.Finding{}, compared: map[string]outcome.Comparison{},
-		leaks: map[string]bool{}, coveredBy: map[string][]string{}}
+	all := results{requirements: []reports.Requirement{}, coveredBy: map[string][]string{}}
 	for _, group := range byRequirement(scenarios) {
 		q := r.requirement(group[0].Requirement, group)
 		if r.isRepeated() {
@@ -35,7 +39,7 @@ func (r *run) resultsOf(scenarios []*features.Scenario) results {
 		}
 	}
 	r.addFindings(&all, scenarios)
-	leaksFirst(all.findings, all.leaks)
+	leaksFirst(all.findings)
 	return all
 }
 
@@ -82,7 +86,7 @@ func (all *results) add(next results) {
 		before = at
 	}
 	for _, f := range next.findings {
-		at := slices.IndexFunc(all.findings, func(known reports.Finding) bool { return known.ID == f.ID })
+		at := slices.IndexFunc(all.findings, func(known finding) bool { return known.ID == f.ID })
 		if at >= 0 {
 			all.findings[at].Seen++
 			continue
@@ -90,19 +94,13 @@ func (all *results) add(next results) {
 		all.startCounting(&f)
 		all.findings = append(all.findings, f)
 	}
-	for id, compared := range next.compared {
-		if _, isKnown := all.compared[id]; !isKnown {
-			all.compared[id] = compared
-		}
-	}
-	maps.Copy(all.leaks, next.leaks)
 	for id, causes := range next.coveredBy {
 		all.coveredBy[id] = append(all.coveredBy[id], causes...)
 	}
 }
 
 // startCounting begins to count the repetitions in which a finding is seen, if its requirement is repeated.
-func (all *results) startCounting(f *reports.Finding) {
+func (all *results) startCounting(f *finding) {
 	at := slices.IndexFunc(all.requirements, func(q reports.Requirement) bool { return q.ID == f.Requirement })
 	if at >= 0 && all.requirements[at].Repetitions != nil {
 		f.Seen = 1
@@ -186,8 +184,8 @@ func (all *results) finish() {
 	for i, q := range all.requirements {
 		place[q.ID] = i
 	}
-	slices.SortStableFunc(all.findings, func(a, b reports.Finding) int { return cmp.Compare(place[a.Requirement], place[b.Requirement]) })
-	leaksFirst(all.findings, all.leaks)
+	slices.SortStableFunc(all.findings, func(a, b finding) int { return cmp.Compare(place[a.Requirement], place[b.Requirement]) })
+	leaksFirst(all.findings)
 	for f := range reports.Each(all.findings) {
 		f.Judged = all.requirements[place[f.Requirement]].Repetitions.Judged()
 		if f.Judged < 2 {
@@ -219,13 +217,10 @@ func (all *results) covering(q *reports.Requirement) (causes []string) {
 // scenarios with a problem.
 func (all *results) addShown(shown map[int]bool) {
 	for _, f := range all.findings {
-		shown[f.Exchange] = true
+		shown[f.Exchange], shown[f.compares.Shown], shown[f.compares.With] = true, true, true
 		for _, link := range f.Exchanges {
 			shown[link.Exchange] = true
 		}
-	}
-	for _, c := range all.compared {
-		shown[c.Shown], shown[c.With] = true, true
 	}
 	for _, q := range all.requirements {
 		for _, s := range q.Scenarios {

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/steps/outcome"
 )
 
 // resultIn returns the results of CP-A-1 with one scenario in a repetition. Its exchange has the number
@@ -24,9 +23,9 @@ func resultIn(repetition int, v reports.Verdict, change func(*reports.Requiremen
 	}
 	countRepetition(&q, repetition)
 	all := results{requirements: []reports.Requirement{q, {ID: "CP-B-1", Verdict: reports.Failed}},
-		findings: []reports.Finding{}, compared: map[string]outcome.Comparison{}, leaks: map[string]bool{}, coveredBy: map[string][]string{}}
+		coveredBy: map[string][]string{}}
 	for _, id := range findings {
-		all.findings = append(all.findings, reports.Finding{ID: id, Requirement: "CP-A-1", Exchange: repetition})
+		all.findings = append(all.findings, finding{Finding: reports.Finding{ID: id, Requirement: "CP-A-1", Exchange: repetition}})
 	}
 	if q.Skip != nil {
 		all.coveredBy[q.ID] = []string{q.Skip.Key}
