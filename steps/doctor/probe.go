@@ -17,6 +17,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -193,15 +194,9 @@ func (x *examiner) describeMissing(p *probe, key string) (found, remedy string) 
 // guarded looks for a base address on the same host that refuses a request without credentials. It tries the configured
 // address, the paths above it and /api below it, and returns the first, or "" if there is none.
 func (x *examiner) guarded(ctx context.Context, nobody *probe) string {
-	const most = 5
-	var bases []string
-	base := nobody.request.Base
-	for len(bases) < most && strings.Count(base, "/") >= 2 { // up to https://host
-		bases = append(bases, base)
-		base = base[:strings.LastIndexByte(base, '/')]
-	}
+	configured := nobody.request.Base
 	var probes []*probe
-	for _, base := range append(bases, bases[0]+"/api") {
+	for _, base := range append([]string{configured}, suite.BasesNear(configured)...) {
 		p := &probe{request: nobody.request}
 		p.request.Base = base
 		if p.request.Side == spec.AgentServer { // an agent server may not list threads

@@ -48,7 +48,7 @@ func (r *run) servedElsewhereThan(ctx context.Context, request exchange.Request,
 	if err != nil || !target.NotServed(a) {
 		return nil //nolint:nilerr // the scenarios judge a server that does not respond
 	}
-	for _, base := range basesNear(configured) {
+	for _, base := range BasesNear(configured) {
 		request.Base = base
 		other, err := r.target.Client.Do(ctx, request)
 		if err == nil && refusesBody(other.Status) {
@@ -78,8 +78,8 @@ func refusesBody(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusUnprocessableEntity
 }
 
-// basesNear returns up to four addresses above a base address, the nearest first, and /api below it.
-func basesNear(base string) (all []string) {
+// BasesNear returns up to four addresses above a base address, the nearest first, and /api below it.
+func BasesNear(base string) (all []string) {
 	const most = 4
 	above := base
 	for len(all) < most && strings.Count(above, "/") > 2 { // not above https://host

@@ -13,6 +13,6 @@ func TestBasesNear(t *testing.T) {
 		"http://h:1/a/threads": {"http://h:1/a", "http://h:1", "http://h:1/a/threads/api"},
 		"http://h/a/b/c/d/e/f": {"http://h/a/b/c/d/e", "http://h/a/b/c/d", "http://h/a/b/c", "http://h/a/b", "http://h/a/b/c/d/e/f/api"},
 	} {
-		assert.Equal(t, want, basesNear(base))
+		assert.Equal(t, want, BasesNear(base))
 	}
 }

@@ -113,8 +113,7 @@ func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) er
 		return v.Verdict != reports.Failed || s.Terms.Creates() || writes(s) && !ofAgent ||
 			v.took >= r.target.Config.Timeouts.Request
 	})
-	refused := refusedAll(r.target, spec.ControlPlane) + refusedAll(r.target, spec.AgentServer) // more refusals could lock an account
-	if ctx.Err() != nil || r.Once || refused > 0 || len(failed) == 0 {
+	if ctx.Err() != nil || r.Once || r.isRefused() || len(failed) == 0 {
 		return nil
 	}
 	r.repeats = true

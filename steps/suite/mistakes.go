@@ -106,6 +106,12 @@ func refusedAll(t *target.Target, side spec.Side) (status int) {
 	return status
 }
 
+// isRefused reports whether a half has refused every request with the configured credentials. More of them could lock an
+// account.
+func (r *run) isRefused() bool {
+	return refusedAll(r.target, spec.ControlPlane) != 0 || refusedAll(r.target, spec.AgentServer) != 0
+}
+
 // refusedUser returns the index of a user whose requests the agent server refused without exception, while it accepted
 // others, and the status: the credentials of this user may be wrong. The status is 0 if there is no such user.
 func refusedUser(t *target.Target) (user, status int) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -25,9 +24,8 @@ func (r *run) judgeAll(ctx, within context.Context) error {
 		if err := r.judge(ctx, within); err != nil {
 			return err
 		}
-		refused := refusedAll(r.target, spec.ControlPlane) + refusedAll(r.target, spec.AgentServer) // more refusals could lock an account
 		isLast := r.repetition >= r.Repeat || ctx.Err() != nil
-		if isLast || r.unreachable != "" || refused > 0 || r.target.EndedEarly() != nil {
+		if isLast || r.unreachable != "" || r.isRefused() || r.target.EndedEarly() != nil {
 			return nil
 		}
 		r.conclude()
