@@ -62,10 +62,10 @@ func (p *printer) details() {
 		p.problem(problem)
 	}
 	if p.Tested > 0 || p.Result.Headline == "" { // else the line with the verdict has the reason
-		p.reasons("Could not tell", p.CouldNotTell())
+		p.list("Could not tell", "reason", overview.Texts(p.CouldNotTell()))
 	}
-	p.reasons("Not tested", p.NotTested())
-	p.rates()
+	p.list("Not tested", "reason", overview.Texts(p.NotTested()))
+	p.list("Differs", "requirement", p.Rates())
 	if b := p.Result.Baseline; b != nil {
 		for _, s := range b.Problems() {
 			p.prose("Baseline: ", "  ", s)
@@ -157,26 +157,14 @@ func (p *printer) evidence(problem overview.Problem) {
 	p.colored("got", got, red)
 }
 
-// rates writes how often requirements passed whose repetitions had different results.
-func (p *printer) rates() {
-	all := p.Rates()
-	for i, rate := range all {
+// list writes sentences, each after the name of the list. noun is for the number of those that are not shown.
+func (p *printer) list(name, noun string, sentences []string) {
+	for i, sentence := range sentences {
 		if i == maxReasons {
-			p.line("Differs: … %s%s", reports.Count(len(all)-i, "more requirement"), p.more())
+			p.line("%s: … %s%s", name, reports.Count(len(sentences)-i, "more "+noun), p.more())
 			return
 		}
-		p.prose(p.paint(magenta, "Differs")+": ", "  ", rate)
-	}
-}
-
-// reasons writes the reasons why requirements were not tested, or could not be judged.
-func (p *printer) reasons(name string, reasons []overview.Reason) {
-	for i, reason := range reasons {
-		if i == maxReasons {
-			p.line("%s: … %s%s", name, reports.Count(len(reasons)-i, "more reason"), p.more())
-			return
-		}
-		p.prose(p.paint(magenta, name)+": ", "  ", reason.String())
+		p.prose(p.paint(magenta, name)+": ", "  ", sentence)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 // maxMarkdown is the length after which details are omitted. CI systems show at most 1 MiB for all steps together.
 const maxMarkdown = 200 << 10
 
-// maxReasons is the maximum number of reasons in a list.
-const maxReasons = 50
+// maxSentences is the maximum number of sentences in a list.
+const maxSentences = 50
 
 // Write writes the summary of r, problems first. Errors are those of w.
 func Write(w io.Writer, r *reports.Result) error {
@@ -24,18 +24,12 @@ func Write(w io.Writer, r *reports.Result) error {
 	m.opening()
 	m.support()
 	m.problems()
-	if r.Baseline != nil && len(r.Baseline.Problems()) > 0 {
-		m.printf("### Baseline: entries that fail the test run\n\n")
-		for _, s := range r.Baseline.Problems() {
-			if !m.full() {
-				m.printf("- %s\n", safe.Prose(s, 500))
-			}
-		}
-		m.printf("\n")
+	if r.Baseline != nil {
+		m.list("Baseline: entries that fail the test run", r.Baseline.Problems())
 	}
-	m.rates()
-	m.reasons("Could not tell", m.CouldNotTell())
-	m.reasons("Not tested", m.NotTested())
+	m.list("Different results in the repetitions", m.Rates())
+	m.list("Could not tell", overview.Texts(m.CouldNotTell()))
+	m.list("Not tested", overview.Texts(m.NotTested()))
 	m.printf("| | |\n|---|---|\n")
 	for _, row := range m.Closing(r.Run.Flag("--out")) {
 		m.printf("| %s | %s |\n", row[0], safe.Prose(row[1], 1000))
@@ -139,35 +133,18 @@ func (m *markdown) reproducer(p overview.Problem, f *reports.Finding) {
 	m.printf("%s\n", safe.MarkdownBlock("sh", strings.Join(lines, "\n")))
 }
 
-// rates lists how often requirements passed whose repetitions had different results.
-func (m *markdown) rates() {
-	all := m.Rates()
-	if len(all) == 0 {
-		return
-	}
-	m.printf("### Different results in the repetitions\n\n")
-	for i, rate := range all {
-		if i == maxReasons || m.full() {
-			m.printf("- … and more\n")
-			break
-		}
-		m.printf("- %s\n", safe.Prose(rate, 300))
-	}
-	m.printf("\n")
-}
-
-// reasons lists the reasons why requirements were not tested, or could not be judged.
-func (m *markdown) reasons(title string, reasons []overview.Reason) {
-	if len(reasons) == 0 {
+// list writes a section with a list of sentences.
+func (m *markdown) list(title string, sentences []string) {
+	if len(sentences) == 0 {
 		return
 	}
 	m.printf("### %s\n\n", title)
-	for i, reason := range reasons {
-		if i == maxReasons || m.full() {
+	for i, sentence := range sentences {
+		if i == maxSentences || m.full() {
 			m.printf("- … and more\n")
 			break
 		}
-		m.printf("- %s\n", safe.Prose(reason.String(), 1000))
+		m.printf("- %s\n", safe.Prose(sentence, 1000))
 	}
 	m.printf("\n")
 }

@@ -20,6 +20,14 @@ type Reason struct {
 // String returns the requirements with the reason and what would help: "CP-LIST-7 (over budget: raise max_revisions)".
 func (r Reason) String() string { return Some(ids(r.Requirements), 6) + " (" + r.Because() + ")" }
 
+// Texts returns each reason as a sentence.
+func Texts(reasons []Reason) (all []string) {
+	for _, r := range reasons {
+		all = append(all, r.String())
+	}
+	return all
+}
+
 // Because returns the reason and what would help: "over budget: raise max_revisions".
 func (r Reason) Because() string { return reports.Joined(": ", r.Text, r.Help) }
 
@@ -68,7 +76,7 @@ func (o Overview) grouped(requirements []*reports.Requirement) []Reason {
 		key := causeKey(root)
 		at, found := known[key]
 		if !found {
-			reason := o.reason(q, root)
+			reason := o.reason(root)
 			at = slices.IndexFunc(reasons, func(other Reason) bool { return other.Because() == reason.Because() })
 			if at < 0 {
 				at = len(reasons)
@@ -108,8 +116,8 @@ func (o Overview) root(q *reports.Requirement) *reports.Requirement {
 	return q
 }
 
-// reason returns the reason for q, whose root is the cause.
-func (o Overview) reason(q, root *reports.Requirement) Reason {
+// reason returns the reason for requirements with the root.
+func (o Overview) reason(root *reports.Requirement) Reason {
 	if root.Verdict == reports.Failed {
 		p := o.ProblemOf(root)
 		if p == nil {
