@@ -13,6 +13,7 @@ import (
 
 	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports/har"
+	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/recording"
 	"github.com/agentconform/agentconform/steps/target"
@@ -20,6 +21,9 @@ import (
 
 // maxRecorded is the maximum size of a body in a recording. The end of a longer one is missing there.
 const maxRecorded = 1 << 20
+
+// recordingMark is the comment of a recording, so that --record does not replace another archive.
+const recordingMark outfile.Mark = "recorded by agentconform serve --record"
 
 // recorder writes what passes a proxy as a HAR file, without credentials. The file is complete after each exchange.
 type recorder struct {
@@ -35,7 +39,7 @@ type recorder struct {
 
 // newRecorder creates the file. The configuration has the credentials whose names the recording shows.
 func newRecorder(path, server string, cfg *config.Config) (*recorder, error) {
-	if err := har.Mark.Of(path); err != nil {
+	if err := recordingMark.Of(path); err != nil {
 		return nil, err
 	}
 	t, err := target.New(target.Options{Config: cfg})
@@ -47,7 +51,7 @@ func newRecorder(path, server string, cfg *config.Config) (*recorder, error) {
 		return nil, err
 	}
 	r := &recorder{server: strings.TrimRight(server, "/"), redactor: recording.NewRedactor(t), file: file}
-	head := har.Head(suiteVersion())
+	head := har.Head(suiteVersion(), string(recordingMark))
 	r.end = int64(len(head))
 	_, err = file.WriteString(head + har.Tail)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/agentconform/agentconform/reports"
-	"github.com/agentconform/agentconform/reports/outfile"
 	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/reports/safe"
 )
@@ -21,35 +20,27 @@ import (
 // Write writes the exchanges of r as an HTTP archive (HAR 1.2), which browsers and proxies can open. An exchange without a
 // response has the status 0, like in browsers, and a comment with the reason. Errors are those of w.
 func Write(w io.Writer, r *reports.Result) error {
-	creator := map[string]string{"name": "agentconform", "version": r.Suite.Version}
-	_, err := fmt.Fprintf(w, `{"log": {
-"version": "1.2",
-"creator": %s,
-"comment": %s,
-"entries": [`, encode(creator), encode(overview.Of(r).FactsText("; ")))
-	if err != nil {
+	if _, err := io.WriteString(w, Head(r.Suite.Version, overview.Of(r).FactsText("; "))); err != nil {
 		return err
 	}
-	separator := "\n"
+	separator := ""
 	for _, x := range r.Exchanges {
-		if _, err := fmt.Fprintf(w, "%s%s", separator, encode(entryOf(r.Run.StartedAt, x))); err != nil {
+		if _, err := io.WriteString(w, separator+Entry(r.Run.StartedAt, x)); err != nil {
 			return err
 		}
-		separator = ",\n"
+		separator = ","
 	}
-	_, err = io.WriteString(w, "\n]}}\n")
+	_, err := io.WriteString(w, Tail)
 	return err
 }
 
-// Mark is the beginning of the first line of an archive that is written entry by entry.
-const Mark outfile.Mark = `{"log": {"version": "1.2", "creator": {"name": "agentconform",`
-
-// Head returns the beginning of an archive that is written entry by entry. Tail follows the last one.
-func Head(version string) string {
-	return string(Mark) + ` "version": ` + string(encode(version)) + `}, "entries": [`
+// Head returns the beginning of an archive. Entries follow, and [Tail] after the last one.
+func Head(version, comment string) string {
+	return fmt.Sprintf(`{"log": {"version": "1.2", "creator": {"name": "agentconform", "version": %s}, "comment": %s, "entries": [`,
+		encode(version), encode(comment))
 }
 
-// Tail is the end of such an archive.
+// Tail is the end of an archive.
 const Tail = "\n]}}\n"
 
 // Entry returns an exchange as an entry, which begins with a line feed. Commas separate entries.
