@@ -131,7 +131,6 @@ func (c Claims) covers(own *Capability) bool {
 	})
 }
 
-// profileOf returns the profile of a word.
 func profileOf(word string) string {
 	for _, c := range capabilities {
 		if c.Name == word {

@@ -63,7 +63,6 @@ type Network interface {
 	DialContext(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// listen listens on the network of the options.
 func (o *Options) listen(address string) (net.Listener, error) {
 	if o.Network == nil {
 		return net.Listen("tcp", address)

@@ -235,7 +235,6 @@ func (s *Server) connect(ctx context.Context, db *store.Store, secrets fixtures.
 	return handler, nil
 }
 
-// tenant returns a tenant with its credentials.
 func tenant(name string, c fixtures.Credentials) controlplane.Tenant {
 	return controlplane.Tenant{Name: name, APIKey: c.APIKey, TenantID: c.TenantID, Bearer: c.Bearer}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-// violationsOf returns the violations of a schema by a value.
 func violationsOf(schema *jsonschema.Schema, value any) []Violation {
 	err := schema.Validate(value)
 	if err == nil {

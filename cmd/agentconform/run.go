@@ -38,7 +38,6 @@ type runFlags struct {
 	timeout, wait                    time.Duration
 }
 
-// defaultOut is the default folder for reports.
 const defaultOut = reports.DefaultOut
 
 func newRun() *cobra.Command {

@@ -346,7 +346,6 @@ func linkTo(folder string, onTerminal bool) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// addColor adds the flag --color.
 func addColor(c *cobra.Command, mode *string) {
 	*mode = "auto"
 	addChoice(c, mode, "color", "; auto: on a terminal, unless NO_COLOR is set; FORCE_COLOR forces colors",

@@ -18,7 +18,6 @@ import (
 	"github.com/agentconform/agentconform/spec/requirements"
 )
 
-// folder has the sets.
 const folder = "spec/requirements"
 
 // tables are the tests of judgements.

@@ -37,7 +37,6 @@ func (a *agent) nextID(kind string) string {
 	return kind + "~" + base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s-%06d", kind, a.ids))
 }
 
-// agentServers returns the handler of all agent servers.
 func (s *Server) agentServers() http.Handler {
 	routes := http.NewServeMux()
 	for pattern, handler := range map[string]func(*call) response{
@@ -72,7 +71,6 @@ func fault(status int, kind string, why any) response {
 	return answer(status, object{"fault": object{"kind": kind, "why": why}})
 }
 
-// badRequest returns the problems of a request.
 func (c *call) badRequest() response { return fault(http.StatusBadRequest, "bad-request", c.problems) }
 
 // findThread finds the agent server, the thread and the run of the path. It returns false with a refusal if one does
@@ -153,7 +151,6 @@ func (c *call) readThreadBody() (b threadBody) {
 	return b
 }
 
-// createThread creates a thread.
 func (c *call) createThread() response {
 	t := &thread{metadata: c.owned(c.readThreadBody().Metadata)}
 	if !c.ok() {
@@ -164,7 +161,6 @@ func (c *call) createThread() response {
 	return answer(http.StatusCreated, t.describe())
 }
 
-// describe returns the thread as JSON.
 func (t *thread) describe() object {
 	return object{"thread_id": t.id, "metadata": t.metadata, "mood": "calm", "runs": len(t.runs), "error": nil}
 }
@@ -180,7 +176,6 @@ func (c *call) found(filter object) []object {
 	return all
 }
 
-// listThreads lists the threads of the caller.
 func (c *call) listThreads() response { return answer(http.StatusOK, c.found(nil)) }
 
 // searchThreads lists a page of the threads of the caller with some metadata.
@@ -202,7 +197,6 @@ func (c *call) getState() response {
 	return answer(http.StatusOK, object{"values": values, "of": c.thread.id, "error": nil})
 }
 
-// run is a run of the graph.
 type run struct {
 	id       string
 	user     User
@@ -316,12 +310,10 @@ func (c *call) startNext() {
 	})
 }
 
-// describe returns the run as JSON.
 func (r *run) describe() object {
 	return object{"run_id": r.id, "phase": r.phase, "metadata": r.metadata, "attempt": 1, "error": nil}
 }
 
-// getRun returns a run.
 func (c *call) getRun() response { return answer(http.StatusOK, c.run.describe()) }
 
 // join returns 204 when the run has ended. The interface does not specify a body (section 4).

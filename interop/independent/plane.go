@@ -28,7 +28,6 @@ const (
 	internalContainer = "internal_container"
 )
 
-// deployment is a deployment of a tenant.
 type deployment struct {
 	id, tenant, source, slug string
 	repoURL                  *string
@@ -38,10 +37,8 @@ type deployment struct {
 	live                     int // the number of the revision in service, or 0
 }
 
-// latest returns the latest revision.
 func (d *deployment) latest() *revision { return d.revisions[len(d.revisions)-1] }
 
-// controlPlane returns the handler of the control plane.
 func (s *Server) controlPlane() http.Handler {
 	routes := http.NewServeMux()
 	for pattern, handler := range map[string]func(*call) response{
@@ -104,7 +101,6 @@ type deploymentBody struct {
 	Revision revisionSource `json:"source_revision_config"`
 }
 
-// revisionSource is the source of a revision.
 type revisionSource struct {
 	Ref   *string `json:"repo_ref"`
 	Path  *string `json:"graph_config_path"`
@@ -156,7 +152,6 @@ func (c *call) createDeployment() response {
 	return answer(http.StatusAccepted, c.describe(d))
 }
 
-// getDeployment returns a deployment.
 func (c *call) getDeployment() response { return answer(http.StatusOK, c.describe(c.deployment)) }
 
 // updateDeployment changes a deployment. It returns 201 if it creates a revision.
@@ -189,7 +184,6 @@ func (s *Server) describe(d *deployment) object {
 		"links": []object{{"rel": "self", "n": 1}}, "asked_at": instant(s.now(), len(d.revisions))}
 }
 
-// getRevision returns a revision.
 func (c *call) getRevision() response {
 	for _, rev := range c.deployment.revisions {
 		if rev.id == strings.ToLower(c.r.PathValue("revision_id")) {
@@ -245,7 +239,6 @@ func (c *call) number(q url.Values, name string, fallback, low, high int) int {
 var statuses = []string{"CREATING", "QUEUED", "AWAITING_BUILD", "BUILDING", "AWAITING_DEPLOY", "DEPLOYING",
 	"CREATE_FAILED", "BUILD_FAILED", "DEPLOY_FAILED", deployed, "SKIPPED", "INTERRUPTED", "UNKNOWN"}
 
-// revision is a revision of a deployment.
 type revision struct {
 	revisionSource
 	id               string
@@ -317,7 +310,6 @@ func (rev *revision) config(source string) object {
 	return object{"image_uri": rev.Image, "digest": nil}
 }
 
-// describe returns the revision as JSON.
 func (rev *revision) describe(source string) object {
 	return object{"id": rev.id, "created_at": instant(rev.created, rev.n), "updated_at": instant(rev.updated, rev.n+1),
 		"status": rev.status, "source": source, "source_revision_config": rev.config(source),

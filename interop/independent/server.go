@@ -183,12 +183,10 @@ type call struct {
 	run    *run
 }
 
-// wrong adds a problem.
 func (c *call) wrong(kind, msg string, loc ...any) {
 	c.problems = append(c.problems, object{"loc": loc, "msg": msg, "type": kind, "ctx": object{"count": len(c.problems)}})
 }
 
-// ok reports whether there are no problems.
 func (c *call) ok() bool { return len(c.problems) == 0 }
 
 // read decodes the body, which must be one JSON object. A member that is null counts as absent.

@@ -84,7 +84,6 @@ var (
 	errNoFilter   = errors.New("it must return a dict (the filter), None, True or False")
 )
 
-// authenticate calls authenticate(request).
 func (rev *revision) authenticate(r *http.Request) (User, error) {
 	headers, query := map[string]any{}, map[string]any{}
 	for name, values := range r.Header {
@@ -204,7 +203,6 @@ func hostNames() starlark.StringDict {
 	}
 }
 
-// failHTTP implements fail_http.
 func failHTTP(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var status int
 	var detail string
@@ -217,7 +215,6 @@ func failHTTP(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, err
 	return nil, httpapi.Refuse(status, "%s", detail)
 }
 
-// isStudioUser implements is_studio_user.
 func isStudioUser(args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var user starlark.Value
 	if err := starlark.UnpackPositionalArgs("is_studio_user", args, kwargs, 1, &user); err != nil {

@@ -43,10 +43,8 @@ type Run struct {
 	Reason      string         `json:"reason,omitempty"` // the reason why it did not succeed
 }
 
-// unfinished reports whether the run is pending or running.
 func (r Run) unfinished() bool { return r.Status == StatusPending || r.Status == StatusRunning }
 
-// key returns the key of the run in its bucket.
 func (r Run) key() string { return r.ThreadID + r.ID }
 
 // Message is a message of a thread with id, type, content, and any other fields that were sent.

@@ -128,7 +128,6 @@ type call struct {
 	thread, run string
 }
 
-// routes returns the handler of the operations.
 func (s *Server) routes() http.Handler {
 	return httpapi.Routes{
 		"/threads":                                  {"GET": s.authenticated(s.listThreads), "POST": s.authenticated(s.createThread)},

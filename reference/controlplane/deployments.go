@@ -216,7 +216,6 @@ func (d *Deployment) checkTag(config SourceRevisionConfig) error {
 	return nil
 }
 
-// getDeployment returns a deployment.
 func (s *Server) getDeployment(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
 	id := form.PathUUID(r, "deployment_id")

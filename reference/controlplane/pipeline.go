@@ -276,7 +276,6 @@ func (s *Server) resolve(ctx context.Context, r *Revision) (err error) {
 	return err
 }
 
-// origin returns the origin of a revision.
 func origin(r Revision) source.Origin {
 	o := source.Origin{RepoURL: r.RepoURL}
 	if r.SourceRevisionConfig.RepoRef != nil {

@@ -127,7 +127,6 @@ type RevisionView struct {
 	SourceRevisionConfig SourceRevisionConfig `json:"source_revision_config"`
 }
 
-// unsettled reports whether the revision is in progress.
 func (r Revision) unsettled() bool { return !r.Status.Settled() }
 
 // newRevision returns a new revision of a deployment. Its commit is not resolved yet.

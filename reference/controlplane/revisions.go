@@ -36,7 +36,6 @@ func (s *Server) listRevisions(r *http.Request, tenant string) (int, any, error)
 	return http.StatusOK, paged(shown, page), err
 }
 
-// getRevision returns a revision of a deployment.
 func (s *Server) getRevision(r *http.Request, tenant string) (int, any, error) {
 	var form httpapi.Form
 	id, revisionID := form.PathUUID(r, "deployment_id"), form.PathUUID(r, "revision_id")

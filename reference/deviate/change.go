@@ -232,12 +232,10 @@ func (l *loader) written(text string) (place, error) {
 	return p, nil
 }
 
-// setContentType sets the media type of the response.
 func (x *exchange) setContentType(mediaType string) {
 	x.parts["answer-header"].(map[string]any)["Content-Type"] = mediaType
 }
 
-// each calls visit for each slot at a place.
 func (x *exchange) each(p place, visit func(s slot)) {
 	x.load(p[0])
 	owner := x.r.URL.RequestURI()

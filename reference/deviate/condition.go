@@ -62,7 +62,6 @@ func onNumbers(compare func(got, want float64) bool) func(got, want any) bool {
 	}
 }
 
-// condition reads a condition.
 func (l *loader) condition(text string) (condition, error) {
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
@@ -194,7 +193,6 @@ func credentialsOf(r *http.Request) http.Header {
 	return h
 }
 
-// sends reports whether a request has the credentials.
 func sends(x *exchange, credentials http.Header) bool {
 	return len(credentials) > 0 && maps.EqualFunc(credentials, credentialsOf(x.r), slices.Equal)
 }

@@ -288,7 +288,6 @@ func (x *exchange) request() *http.Request {
 	return withBody(r, body)
 }
 
-// setPath sets the path of a request at this half.
 func (x *exchange) setPath(r *http.Request, path string) {
 	path = x.basePath() + path
 	if path != r.URL.Path {
@@ -365,7 +364,6 @@ func decoded(text []byte) (value any, ok bool) {
 	return value, err == io.EOF
 }
 
-// encoded returns the JSON of a value.
 func encoded(value any) []byte {
 	text, _ := json.Marshal(value) // cannot fail: maps, lists and scalars only
 	return text

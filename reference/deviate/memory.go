@@ -24,7 +24,6 @@ type memory struct {
 	past   map[string]*past          // earlier values, by change
 }
 
-// newMemory returns an empty memory.
 func newMemory() *memory {
 	return &memory{
 		first: map[spec.Side]http.Header{}, owners: map[string]http.Header{}, done: map[string]time.Time{},

@@ -38,10 +38,8 @@ func parsePlace(text string) (place, error) {
 	return p, nil
 }
 
-// hasRoot reports whether the root of the place is one of the given roots.
 func (p place) hasRoot(roots ...string) bool { return slices.Contains(roots, p[0]) }
 
-// inResponse reports whether the place is in the response.
 func (p place) inResponse() bool { return p.hasRoot(answerRoots...) }
 
 // String returns the place as a row spells it.

@@ -133,7 +133,6 @@ func Describe(name string, text []byte) ([]*Row, error) {
 	return rows, nil
 }
 
-// load reads one row.
 func load(node *yaml.Node) (*Row, error) {
 	row := &Row{}
 	if err := node.Load(row, yaml.WithKnownFields()); err != nil {
@@ -169,7 +168,6 @@ func (row *Row) check() error {
 	return nil
 }
 
-// change reads a change.
 func (l *loader) change(c *Change) error {
 	*l = loader{keys: l.keys}
 	if len(c.When) == 0 {
@@ -265,7 +263,6 @@ func learning(m *memory, next http.Handler) http.Handler {
 	})
 }
 
-// around returns a handler that makes the change.
 func (c *Change) around(m *memory, next http.Handler, count *Count) http.Handler {
 	var instead http.Handler
 	if c.Instead != nil {

@@ -39,7 +39,6 @@ func NullImplementations() []NullImplementation {
 	}
 }
 
-// writeJSON writes a response with a JSON text.
 func writeJSON(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -53,7 +52,6 @@ func always(status int, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, status, text) }
 }
 
-// echo returns the request body.
 func echo(w http.ResponseWriter, r *http.Request) {
 	text, _ := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 	writeJSON(w, http.StatusOK, string(text))

@@ -76,7 +76,6 @@ func check(all []*deviate.Row) error {
 	return nil
 }
 
-// catalogue returns all rows.
 func catalogue() []*deviate.Row {
 	all, err := rows()
 	if err != nil {

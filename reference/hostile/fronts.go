@@ -45,7 +45,6 @@ func fronts() map[string]front {
 	}
 }
 
-// serve serves HTTP/1.1.
 func serve(ctx context.Context, l net.Listener, handler http.Handler) {
 	server := &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0)}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()

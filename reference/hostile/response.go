@@ -61,7 +61,6 @@ func (s *response) body() string {
 	return b.String()
 }
 
-// send sends the status and the body.
 func (s *response) send(w http.ResponseWriter, body func() string) {
 	flush := http.NewResponseController(w).Flush
 	if s.Body != nil && w.Header().Get("Content-Type") == "" {

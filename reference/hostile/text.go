@@ -56,7 +56,6 @@ func (t *text) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// endless reports whether the text has no end.
 func (t text) endless() bool { return slices.ContainsFunc(t, func(p part) bool { return p.forever }) }
 
 // String returns the text, which must not be endless.

@@ -94,7 +94,6 @@ func WriteDetail(w http.ResponseWriter, status int, detail string) {
 	write(w, status, map[string]string{"detail": detail})
 }
 
-// write writes a JSON response.
 func write(w http.ResponseWriter, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {

@@ -38,7 +38,6 @@ type segment struct {
 	data    []byte
 }
 
-// newStream returns an open stream.
 func newStream(latency time.Duration) *stream {
 	s := &stream{latency: latency}
 	s.changed.L = &s.mu
@@ -166,10 +165,8 @@ type deadline struct {
 	timer *time.Timer
 }
 
-// isOver reports whether the deadline has passed.
 func (d *deadline) isOver(now time.Time) bool { return !d.at.IsZero() && !now.Before(d.at) }
 
-// stop stops the timer.
 func (d *deadline) stop() {
 	if d.timer != nil {
 		d.timer.Stop()

@@ -96,7 +96,6 @@ func (d *deriver) each(rules []rule, group Group, name, does, at string, when ..
 	}
 }
 
-// add adds a mutant.
 func (d *deriver) add(group Group, name, does string, when []string, do string) {
 	row, err := deviate.New(name, when, []string{do})
 	if err != nil {

@@ -305,7 +305,6 @@ func (p *prover) situations() (all []trial, err error) {
 	return all, nil
 }
 
-// independent starts the independent server.
 func (e environment) independent(edition string) *independent.Server {
 	o := independent.Options{Edition: edition}
 	if e.network != nil {

@@ -29,7 +29,6 @@ func FromGo(v any) (starlark.Value, error) {
 	return callJSON("decode", starlark.String(text))
 }
 
-// dictFromGo returns a map as a dict.
 func dictFromGo(v map[string]any) (*starlark.Dict, error) {
 	d := starlark.NewDict(len(v))
 	for _, k := range slices.Sorted(maps.Keys(v)) {

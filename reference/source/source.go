@@ -173,7 +173,6 @@ func (a *archiver) fits(name string, size int64) error {
 	return nil
 }
 
-// finish returns the archive.
 func (a *archiver) finish() (Archive, error) {
 	if err := a.zip.Close(); err != nil {
 		return nil, fmt.Errorf("archiving the source: %w", err)

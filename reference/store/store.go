@@ -95,7 +95,6 @@ func Get[T any](b *bbolt.Bucket, key string, missing error) (record T, err error
 	return decode[T](text)
 }
 
-// decode decodes a record.
 func decode[T any](text []byte) (record T, err error) {
 	if err := httpapi.Unmarshal(text, &record); err != nil {
 		return record, fmt.Errorf("decoding a record of type %T: %w", record, err)

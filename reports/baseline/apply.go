@@ -130,7 +130,6 @@ const (
 	otherFinding state = "other finding" // the requirement fails, but with other findings
 )
 
-// covers reports whether the entry covers a finding of its requirement.
 func (e Entry) covers(f *reports.Finding) bool {
 	return (e.Finding == "" || e.Finding == f.ID) && (len(e.Kinds) == 0 || slices.Contains(e.Kinds, f.Kind))
 }

@@ -67,7 +67,6 @@ func writeMarkdown(b *strings.Builder, table [][]string) {
 	}
 }
 
-// results returns a table with a row for each result.
 func (t *Table) results() [][]string {
 	table := [][]string{{"", "Result", "Verdict", "Summary", "Suite"}}
 	for i, c := range t.Columns {

@@ -40,7 +40,6 @@ var formats = []struct {
 	{reports.ReportSupport, support.Write},
 }
 
-// files returns the files of the chosen reports.
 func files(isChosen func(reports.Report) bool) outfile.Set[*reports.Result] {
 	set := outfile.Set[*reports.Result]{Mark: `"agentconform.result/`}
 	for _, f := range formats {

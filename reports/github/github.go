@@ -99,7 +99,6 @@ func data(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(safe.Visible(safe.Ellipsis(text, maxText)))
 }
 
-// property returns a property of a command.
 func property(text string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(safe.Ellipsis(text, 200)))
 }

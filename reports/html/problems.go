@@ -12,7 +12,6 @@ import (
 	"github.com/agentconform/agentconform/reports/story"
 )
 
-// problem is a problem with its evidence.
 type problem struct {
 	overview.Problem
 	Owner   failure // the requirement that owns the behavior

@@ -33,7 +33,6 @@ type requirement struct {
 	Rule    *rule  // set in the page of the specification
 }
 
-// partNames are the parts of the interface.
 var partNames = []string{"Control plane", "Agent server", "Across both"}
 
 func partName(profile string) string {

@@ -149,7 +149,6 @@ var skipTexts = map[reports.SkipKind]string{
 	reports.OverBudget:    "over budget",
 }
 
-// skipReason returns the reason of a skipped requirement.
 func skipReason(q *reports.Requirement) Reason {
 	s := *q.Skip
 	text, verb := cmp.Or(skipTexts[s.Kind], "no reason was recorded"), remedies[s.Kind]

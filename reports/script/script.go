@@ -106,7 +106,6 @@ func (s *script) writeHeader(b *strings.Builder, f *reports.Finding) {
 		"# Exit codes: 0 now as expected, 1 still failing, 2 a secret is not set, 3 could not tell.\n")
 }
 
-// comment returns text for a comment, on one line.
 func comment(s string) string { return safe.Line(safe.Cut(s, 300)) }
 
 // script is the script of one finding while it is written.

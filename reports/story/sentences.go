@@ -81,7 +81,6 @@ var sentences = map[string]sentence{
 // kind matches a kind of objects in a sentence.
 var kind = regexp.MustCompile(`\{\w+\}`)
 
-// step returns the step for a group.
 func (t *teller) step(number int, g group) Step {
 	e := g.last()
 	request := safe.Ellipsis(e.Method+" "+t.short(e.path), maxText)
@@ -103,7 +102,6 @@ func (t *teller) creates(g group) string {
 	return " → " + strings.TrimPrefix(t.name(last.kind, g[0].created), "the ") + " " + t.short(g[0].created)
 }
 
-// sentence returns the text for a group.
 func (t *teller) sentence(g group) string {
 	e := g.last()
 	row, known := sentences[e.Operation]

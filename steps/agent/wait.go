@@ -214,7 +214,6 @@ func (j *Joining) Over() bool {
 	}
 }
 
-// succeeded reports whether the join returned 2xx.
 func (j *Joining) succeeded() bool { return j.Over() && j.Response != nil && j.Response.OK() }
 
 // Sent returns when the request was sent. If the client repeated it, the last time counts once there is a response.

@@ -102,7 +102,6 @@ const (
 	minInFlight = 4
 )
 
-// gateOf returns the gate of the host.
 func (c *Client) gateOf(base string) *gate {
 	g, _ := c.gates.LoadOrStore(reports.HostPort(base), &gate{})
 	return g.(*gate)

@@ -123,7 +123,6 @@ func commaList(text string, t reflect.Type) *yaml.Node {
 	return list
 }
 
-// listOf returns a list that contains the node.
 func listOf(n *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: n.Line, Column: n.Column, Content: []*yaml.Node{n}}
 }

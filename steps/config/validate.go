@@ -294,7 +294,6 @@ func inQuotationMarks(value string) bool {
 	return len(value) > 1 && strings.ContainsAny(value[:1], "\"'") && value[0] == value[len(value)-1]
 }
 
-// ownHeaders are headers that the client sets.
 var ownHeaders = []string{"Connection", "Content-Length", "Content-Type", "Host", "Proxy-Authorization",
 	"Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 

@@ -48,7 +48,6 @@ func newCovered() covered {
 	return covered{map[coveredStatus]int{}, map[coveredParameter]map[string]bool{}, map[[2]string]bool{}}
 }
 
-// note adds an exchange.
 func (c *covered) note(o *Observation) {
 	if o.Op.ID == "" {
 		return

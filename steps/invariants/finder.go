@@ -28,7 +28,6 @@ func (f *finder[T]) add(text string, of T) {
 	f.long[end] = append(f.long[end], one)
 }
 
-// addAsJSON adds a text as it is, and as JSON writes it.
 func (f *finder[T]) addAsJSON(text string, of T) {
 	f.add(text, of)
 	if escaped := asJSON(text); escaped != text {

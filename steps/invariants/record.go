@@ -222,7 +222,6 @@ func valueOf(body string) gjson.Result {
 	return gjson.Parse(body)
 }
 
-// ok reports whether the status is 2xx.
 func (s *seen) ok() bool { return s.Status/100 == 2 }
 
 // shows reports whether the response is 2xx and its whole body was recorded, so that the object lacks what the body lacks.

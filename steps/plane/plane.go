@@ -57,7 +57,6 @@ func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	return p
 }
 
-// allowanceKey is the key of the allowance in a context.
 type allowanceKey struct{}
 
 // Allowance is what a scenario, or the maker of a shared deployment, may create and use. To exceed it is an error of

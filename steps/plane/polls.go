@@ -62,7 +62,6 @@ func newPolls(testStart time.Time, whole time.Duration) *polls {
 		deployed: map[string]bool{}, timedOut: map[string]*History{}, final: map[string]bool{}}
 }
 
-// record adds a response to the observations of a revision.
 func (p *polls) record(deployment, revision string, a *exchange.Response) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -69,7 +69,6 @@ func membersOf(value gjson.Result) members {
 // memory.
 func (m members) text(name string) string { return strings.Clone(m[name].Str) }
 
-// entryOf returns the entry of a JSON text.
 func entryOf(text string) Entry {
 	entry := membersOf(gjson.Parse(text))
 	request, response := membersOf(entry["request"]), membersOf(entry["response"])

@@ -143,7 +143,6 @@ type test struct {
 	missing  string // the reason if this version cannot judge the finding
 }
 
-// scenarios returns the scenarios to run.
 func (t test) scenarios() []*features.Scenario {
 	if t.missing != "" {
 		return nil
@@ -233,7 +232,6 @@ func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *
 	return t
 }
 
-// operationsIn returns the operations of the exchanges in a result.
 func operationsIn(r *reports.Result) map[int]string {
 	all := map[int]string{}
 	for x := range reports.Each(r.Exchanges) {

@@ -74,7 +74,6 @@ func (d *definitions) add(keyword string, expression any) {
 	d.found = append(d.found, &Definition{Keyword: keyword, Pattern: pattern, Features: []string{d.feature}})
 }
 
-// findUses finds the scenarios that use the definition.
 func (d *Definition) findUses(c *features.Catalogue) {
 	expression := regexp.MustCompile("^(?:" + d.Pattern + ")$")
 	for _, s := range c.Scenarios() {

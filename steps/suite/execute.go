@@ -121,7 +121,6 @@ func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) er
 	return r.execute(ctx, failed)
 }
 
-// contents returns the features with the scenarios.
 func (r *run) contents(scenarios []*features.Scenario) []godog.Feature {
 	var all []godog.Feature
 	for _, f := range r.Catalogue.Files {

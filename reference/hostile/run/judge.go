@@ -45,7 +45,6 @@ type usage struct {
 	Killed    bool    `json:"killed,omitempty"` // it did not end in time
 }
 
-// line returns the row as a line of the console.
 func (r *row) line() string {
 	state := "ok"
 	if len(r.Problems) > 0 {
