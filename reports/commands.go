@@ -194,12 +194,3 @@ func (r *Run) CleanCommand(out string) string {
 	}
 	return command
 }
-
-// PathOf returns the path and the query of an address, or the address if it has no path.
-func PathOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil || u.Path == "" {
-		return address
-	}
-	return u.RequestURI()
-}

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -87,7 +88,7 @@ func (o Overview) request(f *reports.Finding) string {
 	if err != nil {
 		return ""
 	}
-	return safe.Ellipsis(x.Method+" "+safe.ShortIDs(reports.PathOf(x.URL)), maxCause)
+	return safe.Ellipsis(x.Method+" "+safe.ShortIDs(cmp.Or(o.Result.Target.PathOf(x.URL), x.URL)), maxCause)
 }
 
 // ProblemOf returns the first problem to which the failure of a requirement belongs, or nil.
