@@ -114,7 +114,7 @@ func (r *isolation) note(s *seen) {
 	case s.Op.ID == "create-run":
 		r.noteID(s, b, "run_id")
 		shortest := longEnough
-		if r.target.Recorded && isOfOther(s, r.target.Config.AssistantID) {
+		if isOtherGraph(r.target, s) {
 			shortest = longInRecording
 		}
 		for _, m := range s.request.Get("input.messages").Array() {

@@ -135,7 +135,7 @@ func (r *refused) note(s *seen) {
 		r.noteCreated(s, s.Base+" "+s.response.Get("thread_id").String())
 	case "create-run":
 		g := &threadRun{id: s.response.Get("run_id").String(), isRollback: isRollback(s), mayFail: r.mayFail(s), sent: s.Sent,
-			accepted: s.Ended, earliest: s.Sent.Add(r.holdOf(s)), text: lastText(s)}
+			accepted: s.Ended, earliest: s.Sent.Add(holdOf(r.target, s)), text: lastText(s)}
 		r.runs[objectKey(s)] = append(r.runs[objectKey(s)], g)
 		keepEarliest(r.created, objectKey(s)+g.id, s.Ended)
 		keepEarliest(r.accepted, s.request.Get("assistant_id").Str, s.Ended)
@@ -191,26 +191,18 @@ func lastText(s *seen) string {
 	return plainText.FindString(all[len(all)-1].Get("content").Str)
 }
 
-// holdOf returns the hold of a run of the conformance graph: the wait that its last message orders.
-func (r *refused) holdOf(s *seen) time.Duration {
-	if r.isOtherGraph(s) {
-		return 0
-	}
-	return holdOf(s)
-}
-
 // isOtherGraph reports whether a run in a recording may not be of the conformance graph.
-func (r *refused) isOtherGraph(s *seen) bool {
-	return r.target.Recorded && isOfOther(s, r.target.Config.AssistantID)
+func isOtherGraph(t *target.Target, s *seen) bool { return t.Recorded && isOfOther(t, s) }
+
+// isOfOther reports whether a request for a run names another assistant than the configuration.
+func isOfOther(t *target.Target, s *seen) bool {
+	return s.request.Get("assistant_id").Str != t.Config.AssistantID
 }
 
-// isOfOther reports whether a request for a run names another assistant.
-func isOfOther(s *seen, assistant string) bool { return s.request.Get("assistant_id").Str != assistant }
-
-// holdOf returns the wait that the last message of a run orders.
-func holdOf(s *seen) time.Duration {
+// holdOf returns the wait that the last message of a run of the conformance graph orders.
+func holdOf(t *target.Target, s *seen) time.Duration {
 	found := waits.FindStringSubmatch(lastText(s))
-	if found == nil {
+	if found == nil || isOtherGraph(t, s) {
 		return 0
 	}
 	ms, err := strconv.Atoi(found[1])

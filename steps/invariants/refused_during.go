@@ -55,7 +55,7 @@ func (r *refused) latestRuns(key string, before time.Time) []*threadRun {
 
 // mayFail reports whether the input of a run has the word fail, or its graph is not that of the configuration.
 func (r *refused) mayFail(s *seen) bool {
-	return isOfOther(s, r.target.Config.AssistantID) || slices.Contains(strings.Fields(lastText(s)), agent.Fail)
+	return isOfOther(r.target, s) || slices.Contains(strings.Fields(lastText(s)), agent.Fail)
 }
 
 // mayBeReplaced reports whether another run was sent after the run of a request, and no response showed the end of that run.

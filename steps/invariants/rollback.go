@@ -67,11 +67,8 @@ func (r *rollback) note(s *seen) {
 			return
 		}
 		p := &posted{id: id, text: messages[len(messages)-1].Get("content").Str, thread: idAt{s.Base, s.In("thread_id")},
-			order: len(r.order), sent: s.Sent, ended: s.Ended, rollsBack: isRollback(s), hold: holdOf(s),
-			isOther: r.target.Recorded && isOfOther(s, r.target.Config.AssistantID)}
-		if p.isOther { // the words of the conformance graph mean nothing to it
-			p.hold = 0
-		}
+			order: len(r.order), sent: s.Sent, ended: s.Ended, rollsBack: isRollback(s), hold: holdOf(r.target, s),
+			isOther: isOtherGraph(r.target, s)}
 		r.posted[idAt{s.Base, id}] = p
 		r.order = append(r.order, p)
 		r.byThread[p.thread] = append(r.byThread[p.thread], p)
