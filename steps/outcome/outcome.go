@@ -47,8 +47,6 @@ type Violation struct {
 	Compared  Comparison
 	Count     int
 	Words     []string // neutral words on which the violation may depend; only set by judgements of all exchanges
-
-	evidence *exchange.Response
 }
 
 // Comparison has the ids of the exchanges that a violation compares. Both are 0 if the expected value does not come
@@ -63,7 +61,6 @@ func (o *Outcome) Error() string { return o.Reason }
 // Fails returns the outcome of a violation. a is the evidence, or nil if there was no response. If v has no Actual, the
 // response is described.
 func Fails(a *exchange.Response, v Violation) *Outcome {
-	v.evidence = a
 	v.Count = max(v.Count, 1)
 	if a != nil {
 		v.Exchange = a.ID
