@@ -18,7 +18,7 @@ const (
 	NotSelected   SkipKind = "not-selected"   // an option of the command excludes it
 	NotClaimed    SkipKind = "not-claimed"    // the key supports does not include it
 	OverBudget    SkipKind = "over-budget"    // the budget under the key is used up
-	OtherHalf     SkipKind = "other-half"     // only an agent server is tested: the other half has no address, which the key would name
+	OtherHalf     SkipKind = "other-half"     // the other half has no address (Key is its key): only the agent server is tested
 )
 
 // Scope reports whether a test run judged every requirement that applies to the target.

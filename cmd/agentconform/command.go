@@ -32,7 +32,7 @@ type exit struct {
 // errReported has no message, because the report has shown the reason for the exit code, which may be 0.
 var errReported = errors.New("")
 
-// exitIf returns an error that ends the program with the code if a condition holds that the report has shown.
+// exitIf returns an error that ends the program with the code if the condition is true. The report has shown the reason.
 func exitIf(condition bool, code int) error {
 	if !condition {
 		return nil

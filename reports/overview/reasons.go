@@ -47,17 +47,15 @@ func (o Overview) NotTested() []Reason {
 	}
 	reasons := o.grouped(all)
 	slices.SortStableFunc(reasons, func(a, b Reason) int {
-		return cmp.Or(strings.Compare(helpless(a), helpless(b)), len(b.Requirements)-len(a.Requirements))
+		switch {
+		case a.Help != "" && b.Help == "":
+			return -1
+		case a.Help == "" && b.Help != "":
+			return 1
+		}
+		return len(b.Requirements) - len(a.Requirements)
 	})
 	return reasons
-}
-
-// helpless orders reasons without help after the others.
-func helpless(r Reason) string {
-	if r.Help == "" {
-		return "without help"
-	}
-	return ""
 }
 
 // CouldNotTell groups the requirements that are blocked or inconclusive by cause, the largest group first.
@@ -100,8 +98,8 @@ func causeKey(q *reports.Requirement) string {
 	return q.ID
 }
 
-// root returns the requirement that blocks q as the only blocker, directly or through others. It returns q if there is
-// none.
+// root returns the requirement at the end of the chain of blockers of q. The chain ends at a requirement that has failed,
+// or that is not blocked by exactly one other requirement. That may be q.
 func (o Overview) root(q *reports.Requirement) *reports.Requirement {
 	for range o.Result.Requirements { // a result of another suite may have cycles
 		if q.Verdict == reports.Failed || len(q.BlockedBy) != 1 || q.BlockedBy[0].Kind != reports.ByRequirement {

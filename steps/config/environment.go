@@ -20,8 +20,8 @@ var inVariable = strings.NewReplacer("-", "_", ".", "_", " ", "_")
 // Variable returns the name of the environment variable of a key.
 func Variable(key string) string { return EnvPrefix + strings.ToUpper(inVariable.Replace(key)) }
 
-// Named returns a key with the place at which its value can be corrected: its variable if that holds the value or if no
-// place is known, and otherwise the key with the file of the value, or the line or variable that has it.
+// Named returns a key with the place at which its value can be corrected: the file of a credential, the line of the
+// configuration file, or the variable. If no place is known, it returns the variable of the key.
 func (c *Config) Named(key string) string {
 	variable := Variable(key)
 	place := placeIn(c.Places, key)

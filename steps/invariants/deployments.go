@@ -69,8 +69,8 @@ func (d *deployments) noteSource(deployment string, shown gjson.Result) {
 	}
 }
 
-// checkLatest judges that a deployment does not name the revision of another deployment as its latest, and none that no list
-// of all its revisions has, although a later one has others.
+// checkLatest judges the latest revision that a deployment names. It must not belong to another deployment. If a later list
+// has all revisions of the deployment, one of the lists must contain it.
 func (d *deployments) checkLatest(t *tally, s *seen) {
 	if s.Op.ID != "get-deployment" || !s.shows() || s.Wrong {
 		return

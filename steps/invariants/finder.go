@@ -35,7 +35,7 @@ func (f *finder[T]) addAsJSON(text string, of T) {
 	}
 }
 
-// in returns what the texts in the body mean, as often as they are there.
+// in returns the meaning of each text that it finds in the body. The same meaning may occur several times.
 func (f *finder[T]) in(body string) (found []T) {
 	for end := longEnough; end <= len(body) && len(f.long) > 0; end++ {
 		for _, s := range f.long[body[end-longEnough:end]] {

@@ -82,8 +82,8 @@ func (l *lists) check(t *tally, s *seen) {
 	}
 }
 
-// checkListed judges that a revision which is in no list without a filter is not lacking in a first page with room for it.
-// If the revision is in another page, the limit or the offset is wrong, and the revision is not lost.
+// checkListed judges that each known revision is in a list without a filter. The evidence is a first page that has room for
+// the revision. If the revision is on another page, it is not lost: then the limit or the offset is wrong.
 func (l *lists) checkListed(t *tally, s *seen) {
 	if s.Op.ID != "list-revisions" || !s.shows() {
 		return

@@ -120,8 +120,8 @@ func (r *readOnly) check(t *tally, s *seen) {
 	}
 }
 
-// isFixed reports whether a revision cannot have the status of a request by itself: it had settled in another one before
-// the request, or it was created by the request, and no later one can have superseded it.
+// isFixed reports whether only the request can have given a revision the status in the request. Either the revision had
+// settled before the request, or the request created it and no update followed that can have superseded it.
 func (r *readOnly) isFixed(id string, sent sentValue, s *seen) bool {
 	if sent.patch {
 		settled := r.revisions.revision(id).settled

@@ -159,7 +159,8 @@ func (r *refused) note(s *seen) {
 	}
 }
 
-// noteServed notes that a request was served. Others than these are valid for other reasons.
+// noteServed notes that a request was served. Requests for runs and updates are not repeated, so isValid has other reasons
+// for them.
 func (r *refused) noteServed(s *seen) {
 	if s.Op.ID == "create-run" || s.Op.ID == "update-deployment" {
 		return
@@ -341,7 +342,7 @@ func (r *refused) isOrdinary(s *seen) bool {
 
 // isExcused reports whether the server may refuse a valid request at that time: something is in progress on its thread or
 // deployment, or a request with an unknown effect was sent for it. A run with rollback may be refused only while another
-// request for a run is.
+// request for a run of the thread is in progress.
 func (r *refused) isExcused(s *seen) bool {
 	if isAfter(r.changed, objectKey(s), s) {
 		return true

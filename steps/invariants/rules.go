@@ -28,7 +28,7 @@ type invariant struct {
 	tally
 }
 
-// always is for invariants that only requirements in coveredBy cover, and none that shows the same exchange.
+// always makes every failure of a requirement in coveredBy cover the invariant, and no failure of others.
 func always(Other, outcome.Violation) bool { return true }
 
 // isCoveredBy reports whether a requirement fails for the same mistake as the invariant.

@@ -31,7 +31,7 @@ func holdsText(s *seen, text string) bool {
 }
 
 // checkThreadState judges that a state contains the last message of a completed run, if an earlier state has shown it, or
-// that of a later run. What a run with rollback or one that may fail leaves is not judged here, nor what earlier runs left.
+// that of a later run. It does not judge the messages of runs with rollback, of runs that may fail, and of earlier runs.
 func (st *states) checkThreadState(t *tally, s *seen) {
 	key := objectKey(s)
 	if s.Op.ID != "get-state" || !s.shows() || s.Wrong || st.owners[key] != s.Caller.Name {

@@ -54,7 +54,7 @@ type failure struct {
 	shows [][]int // for each, the exchanges that it compares; nil stands for an unknown exchange
 	// repeats has the operations whose responses repeat what another caller got; nil if a violation shows something else.
 	repeats []string
-	owns    []int // by the record of all exchanges: another requirement that only shows these did not find another mistake
+	owns    []int // exchanges with violations that explain the failures of other requirements, if these show no other exchange
 }
 
 // ownedKinds are the kinds of violations that leave nothing else to judge in a response. A response that breaks the
@@ -99,8 +99,8 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 	return f
 }
 
-// repeated returns the exchange in which another caller got the same response from the same URL before, or 0. It returns 0
-// also for violations other than that the response must not be sent to the caller.
+// repeated returns the exchange in which another caller got the same response from the same URL before, or 0. If the
+// violation is not a leak, it returns 0.
 func (r *run) repeated(s *features.Scenario, kind outcome.Kind, id int) int {
 	shown := r.target.Collector.Observation(id)
 	if !isLeakKind(s.Requirement, kind) || shown.Method != http.MethodGet || shown.Status/100 != 2 || !shown.Whole || len(shown.Response) <= len("{}") {
@@ -116,7 +116,7 @@ func (r *run) repeated(s *features.Scenario, kind outcome.Kind, id int) int {
 	return 0
 }
 
-// isLeakKind reports whether a violation of this kind shows a response, or serves a request, that its caller must not get.
+// isLeakKind reports whether a violation of this kind is a leak: the caller must not get the response.
 func isLeakKind(q *features.Requirement, kind outcome.Kind) bool {
 	isAboutCaller := q.Subject == "isolation" || q.Subject == "security"
 	return isAboutCaller && kind == outcome.Accepted || kind == outcome.Leak
@@ -139,9 +139,8 @@ func leaksFirst(findings []finding) {
 	})
 }
 
-// explainByExchanges sets the explanation of each failed requirement that has none: each of its violations is shown by an
-// exchange, or compares one, that is a violation by the record of a requirement which is as binding. A leak between users
-// is never explained.
+// explainByExchanges explains a failed requirement that has no explanation, if another failed requirement that is at least
+// as binding owns one of the exchanges of each of its violations. A leak between users is never explained.
 func explainByExchanges(res *reports.Result, failures []failure) {
 	for _, f := range failures {
 		if len(f.ExplainedBy) > 0 || f.Subject == "isolation" {

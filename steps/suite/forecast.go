@@ -106,7 +106,7 @@ func (f *Forecast) lacks(s *features.Scenario) []*outcome.Outcome {
 	}
 	t := s.Terms
 	var errs []error
-	happens := s.Is(features.TagSituation) && s.Requirement.Profile == features.ControlPlane // to no existing deployment
+	happens := s.Is(features.TagSituation) && s.Requirement.Profile == features.ControlPlane // events never happen to existing deployments
 	if t.Creates() || happens || t.Reads == nil && len(f.shared(s)) > 0 {
 		errs = append(errs, f.sources.CanCreate())
 	}

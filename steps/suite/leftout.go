@@ -10,9 +10,9 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// followLeftOut skips a scenario together with what the test run leaves out: one that only requirements of --skip keep
-// from being judged, and one that lacks evidence which only requirements that are left out could have shown. Other
-// outcomes are returned unchanged.
+// followLeftOut returns a skip in place of a blocked or inconclusive outcome if the reason is that the test run omits other
+// requirements: all blockers are requirements of --skip, or no requirement that was judged could have shown the missing
+// evidence. It returns other outcomes unchanged.
 func (r *run) followLeftOut(s *features.Scenario, o *outcome.Outcome) *outcome.Outcome {
 	switch {
 	case o.Verdict != reports.Blocked && o.Verdict != reports.Inconclusive:

@@ -5,7 +5,7 @@
 //	selection.go  the scenarios to run
 //	forecast.go   which of them run, and what they may create, from the configuration and the tags (preview.go: for --plan)
 //	execute.go    lets godog execute the sentences, and keeps the verdict of each scenario (leftout.go: skips those that
-//	              only requirements could show which are left out; announce.go: reports progress to the display)
+//	              depend on requirements which the test run omits; announce.go: reports progress to the display)
 //	explore.go    random sequences of operations
 //	clean.go      removes what was created
 //	result.go     the requirements, the findings (chain.go: the exchanges of each), and the headline

@@ -61,8 +61,9 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	return selected, nil
 }
 
-// Scenarios returns the selected scenarios. If only an agent server has an address, those that need a control plane are not
-// among them, unless nothing else is selected, or the claim or the selected profiles include it. isAlone reports that.
+// Scenarios returns the selected scenarios. If only an agent server has an address, it omits those that need a control
+// plane, and isAlone is true. It omits none if nothing else is selected, or if the claim or the selected profiles include
+// the control plane.
 func (o *Options) Scenarios() (selected []*features.Scenario, isAlone bool, err error) {
 	selected, err = o.Select.Apply(o.Catalogue)
 	c := o.Config
