@@ -131,8 +131,8 @@ func (p Parameter) integerClassOf(value string) string {
 	return ""
 }
 
-// Spellings returns other ways to write values of an integer or a boolean, by the value that each stands for:
-// frameworks of the field rightly take or refuse them. They are not escaped.
+// Spellings returns other spellings of integers or booleans, such as 2.0 for 2, by the value that each stands for.
+// Servers may accept or refuse them. They are not escaped for a URL.
 func Spellings(p Parameter) map[string][]string {
 	if p.Type == "boolean" {
 		return map[string][]string{"true": {"True", "1", "yes"}, "false": {"False", "0", "off"}}

@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// The remedies for requests without a response. None names a key to set that is set already, or that has no effect on the
+// The remedies for requests without a response. They never name a key that is already set, or that has no effect on the
 // address: tls.cert, tls.key and tls.server_name apply only to addresses of the configuration.
 
 // keyOf returns the key of the configuration that has the host and port of a base address, or "" if none has.

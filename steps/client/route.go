@@ -69,8 +69,9 @@ type transports struct {
 	responded     atomic.Bool // a server has responded to a request
 }
 
-// clientRefused is the error of a connection that was closed by a server that requests a client certificate, before any
-// response. A server that refuses a client closes the connection, and not every request on it gets the reason.
+// clientRefused is the error of a request without a response on a connection whose server had requested a client
+// certificate. The server may have refused the certificate: it then closes the connection, and only one of the requests
+// on it gets that reason.
 type clientRefused struct{ error }
 
 func (e *clientRefused) Unwrap() error { return e.error }

@@ -127,8 +127,8 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 // isList reports whether a response is a list of threads.
 func isList(a *exchange.Response) bool { return a != nil && a.OK() && a.IsArray() }
 
-// listedAbove returns the base address without the path of the threads if the configured one ends with it and the threads
-// are listed there, and "" otherwise.
+// listedAbove returns the base address without the path of the threads. It returns "" if the configured address does
+// not end with that path, or if the threads are not listed without it.
 func (x *examiner) listedAbove(ctx context.Context, p *probe) string {
 	above, endsWithThreads := strings.CutSuffix(p.request.Base, agent.ThreadsPath)
 	if p.request.Side != spec.AgentServer || !endsWithThreads || isList(p.response) {

@@ -213,8 +213,8 @@ func (s *agentSession) judgeJoin(w world, d done) ([]world, *Wrong) {
 	return []world{w}, nil
 }
 
-// shows compares the state of the thread with the number at with the messages of its runs. The interface does not define the messages while
-// a run is in progress, nor those of earlier runs after a rollback.
+// shows compares the state of a thread with the messages of its runs. at is the number of the thread. The interface
+// does not define the messages while a run is in progress, nor those of earlier runs after a rollback.
 func (s *agentSession) shows(w world, at int, a *exchange.Response) *Wrong {
 	kept, open := slices.Clone(w.kept), slices.Concat(w.loose, w.doomed)
 	switch {

@@ -176,8 +176,8 @@ func (t *Target) currentHeader(who Caller) http.Header {
 	return who.Header.Clone()
 }
 
-// wrongHeader returns the user's header with the invalid credentials of a kind of caller. Another scheme has a token
-// that is valid with the scheme of the user.
+// wrongHeader returns the header of a user with invalid credentials of a kind. For the kind of another scheme, the
+// token is valid and only the scheme is wrong.
 func wrongHeader(u config.User, kind string) http.Header {
 	h, token := u.Header(), ""
 	switch kind {
