@@ -14,7 +14,7 @@ import (
 //go:embed pairs/*.yaml
 var pairFiles embed.FS
 
-// Pair is a mutant that breaks one check of package situations after one event, and keeps it before.
+// Pair is a mutant for one event and one check of package situations: the check passes before the event and fails after it.
 type Pair struct {
 	Event string // as the features name it: "a thread on which a run has failed"
 	Check string // as the features name it

@@ -170,7 +170,7 @@ func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 				m.Headers[name] = append(m.Headers[name], r.Record(v))
 				continue
 			}
-			// The value is from the configuration, so that it contains no text that only looks like a name.
+			// The value is from the configuration, so a name in it always stands for a secret.
 			m.Headers[name] = append(m.Headers[name], r.Text(at))
 			holds = true
 		}

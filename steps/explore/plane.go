@@ -256,7 +256,7 @@ func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error
 			}
 			_, source := s.change(d.With)
 			t.asked += min(len(source), 1)
-			t.owner = creates(source, "CP-UPDATE-4")
+			t.owner = requirementOfUpdate(source, "CP-UPDATE-4")
 		default:
 			continue
 		}

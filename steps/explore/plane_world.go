@@ -34,8 +34,8 @@ type planeSeen struct {
 	lists []*exchange.Response // one list, or a list with a filter or page between two whole lists
 }
 
-// creates returns the requirement that an update with these fields creates a revision, or otherwise if there are none.
-func creates(source map[string]string, otherwise string) string {
+// requirementOfUpdate returns the requirement about updates with these fields, or otherwise if there are no fields.
+func requirementOfUpdate(source map[string]string, otherwise string) string {
 	for _, field := range slices.Sorted(maps.Keys(source)) { // the last one wins, which is repo_ref if present
 		otherwise = plane.UpdateOf[field]
 	}
@@ -81,7 +81,7 @@ func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
 	_, source := s.change(d.With)
 	switch {
 	case !d.response.OK() && !d.isConcurrent() && !strings.Contains(d.With, "broken") && !strings.Contains(d.With, "digest"):
-		return nil, want(false, creates(source, "CP-UPDATE-13"), d.response, "2xx to the update")
+		return nil, want(false, requirementOfUpdate(source, "CP-UPDATE-13"), d.response, "2xx to the update")
 	case !d.response.OK() || len(source) == 0:
 		return []past{w}, nil
 	}

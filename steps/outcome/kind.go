@@ -38,7 +38,7 @@ const (
 	NotFinished Kind = "not-finished" // a run or a revision did not reach its end in time
 )
 
-// Unserved returns the kind of a response to a request that must be served: what the server did in place of that.
+// Unserved returns the kind of the violation by a response that is not what a valid request must return.
 func Unserved(a *exchange.Response) Kind {
 	switch {
 	case a.OK():
