@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -90,9 +91,8 @@ func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any
 // missing field.
 func unknownIn(schema *jsonschema.Schema, location []string, at any) (names []string) {
 	for _, step := range location {
-		if inner := schema.Properties[step]; inner != nil {
-			schema = inner
-		} else if schema = schema.Items2020; schema == nil {
+		schema = cmp.Or(schema.Properties[step], schema.Items2020)
+		if schema == nil {
 			return nil
 		}
 	}

@@ -126,7 +126,8 @@ func (c *cells) field(place string, ref *openapi3.SchemaRef) {
 	c.add(place, classes["body "+kind])
 	names := slices.AppendSeq(slices.Clone(s.Required), maps.Keys(s.Properties))
 	slices.Sort(names)
-	if names = slices.Compact(names); len(names) > 1 {
+	names = slices.Compact(names)
+	if len(names) > 1 {
 		c.add(place, "pairs of its fields")
 	}
 	for _, name := range names {

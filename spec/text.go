@@ -90,7 +90,8 @@ func decode(body []byte) (value any, wrong []Violation, decoded bool) {
 		return nil, []Violation{notJSON(body, err)}, false
 	}
 	kept := 0
-	if value = plain(value, &kept); kept < values { // a key that occurs twice loses values
+	value = plain(value, &kept)
+	if kept < values { // a key that occurs twice loses values
 		f := &finder{Decoder: json.NewDecoder(bytes.NewReader(body)), body: body}
 		f.value()
 		wrong = f.found

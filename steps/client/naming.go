@@ -69,7 +69,8 @@ func (r *Naming) Base(address string) (base string, err error) {
 	if why != "" {
 		return "", r.refuse(KeyAgent, why)
 	}
-	switch refused := r.allows(at); {
+	refused := r.allows(at)
+	switch {
 	case r.holds(host):
 	case written && refused != nil:
 		return "", refused

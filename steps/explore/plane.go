@@ -41,7 +41,8 @@ const maxShrinking = 20
 // Deployments returns the maximum number of deployments that exploring the control plane creates: with this number of
 // random operations, or, if it is 0, with one sequence. If deployments are limited, a sequence creates only one.
 func Deployments(operations int, isLimited bool) int {
-	switch sequences := (operations + perSequence - 1) / perSequence; {
+	sequences := (operations + perSequence - 1) / perSequence
+	switch {
 	case operations == 0:
 		return len(pauses) * maxDeployments
 	case isLimited:

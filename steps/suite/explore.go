@@ -63,7 +63,8 @@ func (r *run) explore(ctx context.Context) {
 	}
 	wait.Wait()
 	for i, f := range found {
-		if r.explored += f.Sent; len(f.Unjudged) > 0 && ctx.Err() == nil && (!r.automatic() || f.Sent == 0) {
+		r.explored += f.Sent
+		if len(f.Unjudged) > 0 && ctx.Err() == nil && (!r.automatic() || f.Sent == 0) {
 			count := reports.Count(len(f.Unjudged), "sequence")
 			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s could not be judged: %w", count, f.Unjudged[0]))
 		}
@@ -129,7 +130,8 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 		return v != nil && (v.Verdict == reports.Passed || v.Verdict == reports.Failed) &&
 			s.Requirement.Profile == profile && (!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
 	}
-	switch isServed := slices.ContainsFunc(r.selected, served); {
+	isServed := slices.ContainsFunc(r.selected, served)
+	switch {
 	case ofOther, r.automatic() && (isExpensive || !r.Select.all(profile)), !isServed && r.ExploreCase == nil:
 		return nil, nil
 	case !isServed:

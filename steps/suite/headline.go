@@ -27,7 +27,8 @@ func (r *run) headline(res *reports.Result, rejected string) string {
 		key = unlocking(r.target, res.Unseen[0])
 	}
 	address, html := r.target.Address(), contentTypes["text/html"]
-	switch down := r.target.Client.Down.Cause(address); {
+	down := r.target.Client.Down.Cause(address)
+	switch {
 	case r.unreachable != "":
 		return r.unreachable
 	case down != "":
@@ -126,7 +127,8 @@ func (r *run) unseen(res *reports.Result) (halves []string) {
 
 // unlocking returns the missing key that a half needs for a successful response, or "".
 func unlocking(t *target.Target, half string) string {
-	switch c := t.Config; {
+	c := t.Config
+	switch {
 	case half == features.AgentServer && t.AgentRefusal() != 0:
 		return "users"
 	case half == features.AgentServer:
