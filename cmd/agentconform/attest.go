@@ -52,7 +52,7 @@ lists: a policy should name the requirements that must be in passedTests.`,
 			file := attest.Resource{Name: filepath.Base(files[0]), Digest: map[string]string{"sha256": hex.EncodeToString(sum[:])}}
 			predicate := attest.Of(result, file, address)
 			if onlyPredicate {
-				return attest.WritePredicate(c.OutOrStdout(), predicate)
+				return reports.WriteEncoded(c.OutOrStdout(), predicate, "  ")
 			}
 			subjects := []attest.Resource{file}
 			if len(texts) > 0 {

@@ -82,9 +82,6 @@ func Of(r *reports.Result, file Resource, url string) Predicate {
 	return p
 }
 
-// WritePredicate writes a predicate only, for programs that add the subjects. Errors are those of w.
-func WritePredicate(w io.Writer, p Predicate) error { return reports.WriteEncoded(w, p, "  ") }
-
 // WriteStatement writes the statement that the predicate is true for the subjects. Errors are those of w.
 func WriteStatement(w io.Writer, p Predicate, subjects []Resource) error {
 	return reports.WriteEncoded(w, struct {

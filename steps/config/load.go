@@ -59,7 +59,7 @@ func Load(s Sources) (*Config, error) {
 		further = c.complete
 	}
 	for _, e := range further() {
-		e.Source = l.placeOf(e.Key)
+		e.Source = placeIn(l.from, e.Key)
 		isKnown := slices.ContainsFunc(l.found, func(f *Error) bool { return inside(f.Key, e.Key) })
 		if !isKnown {
 			l.found = append(l.found, e)
@@ -230,9 +230,6 @@ func joined(mistakes []*Error) error {
 	}
 	return fmt.Errorf("%d mistakes in the configuration:"+strings.Repeat("\n  %w", len(mistakes)), all...)
 }
-
-// placeOf returns the place of a key, or that of the group in which it is missing.
-func (l *loader) placeOf(key string) string { return placeIn(l.from, key) }
 
 // placeIn returns the place of a key, or that of the innermost group around it that has one.
 func placeIn(places map[string]string, key string) string {

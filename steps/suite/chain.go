@@ -137,7 +137,7 @@ func aboutTheSame(sent []*evidence.Observation, owner string, shows ...int) []*e
 		known = len(related)
 		for _, x := range sent {
 			if related[x.Scenario] {
-				for _, id := range append(idsOf(x), segmentsOf(x.Base)...) { // the base may contain the ID of the deployment
+				for _, id := range append(idsOf(x), strings.Split(x.Base, "/")...) { // the base may contain the ID of the deployment
 					about[id] = true
 				}
 			}
@@ -156,11 +156,6 @@ func aboutTheSame(sent []*evidence.Observation, owner string, shows ...int) []*e
 		}
 	}
 	return kept
-}
-
-// segmentsOf returns the segments of an address, without empty ones.
-func segmentsOf(address string) []string {
-	return strings.FieldsFunc(address, func(r rune) bool { return r == '/' })
 }
 
 // idsOf returns the IDs in the path of an exchange, and those of what it created. Empty IDs are not among them.
