@@ -2,7 +2,6 @@ package config
 
 import (
 	"reflect"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -25,28 +24,20 @@ func (c *Config) WithExample(key string) *Config {
 	return with
 }
 
-// exampleAt returns the example of a key, with placeholders for credentials, or nil. An item of a list and its keys have
-// the example of the list.
+// exampleAt returns the example of a key, with placeholders for credentials, or nil. It may be a part of the example of a
+// group or a list around the key.
 func exampleAt(key string) any {
-	if example := Example(key); example != nil {
-		return withoutFiles(example)
+	group, below := key, ""
+	for group != "" && Example(group) == nil {
+		at := strings.LastIndexByte(group, '.')
+		below = strings.TrimSuffix(group[at+1:]+"."+below, ".")
+		group = group[:max(at, 0)]
 	}
-	names := strings.Split(key, ".")
-	var value any
-	for i, name := range names {
-		at, notNumber := strconv.Atoi(name)
-		list, isList := value.([]any)
-		mapping, isMapping := value.(map[string]any)
-		switch {
-		case isList && notNumber == nil && at < len(list):
-			value = list[at]
-		case isMapping:
-			value = mapping[name]
-		default:
-			value = withoutFiles(Example(strings.Join(names[:i+1], ".")))
-		}
+	example := valueOf(reflect.ValueOf(withoutFiles(Example(group))), below)
+	if !example.IsValid() {
+		return nil
 	}
-	return value
+	return example.Interface()
 }
 
 // withoutFiles returns an example in which each {file: path} is a placeholder.
