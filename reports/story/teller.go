@@ -140,11 +140,12 @@ func idsIn(path string) map[string]string {
 	return ids
 }
 
-// decoded returns a part of an address without percent-encoding. It returns the part unchanged if it was encoded twice: a
-// secret that the server repeats in this form is redacted nowhere, and decoded once it could be read.
+// decoded returns a part of an address without percent-encoding. It returns the part unchanged if it was encoded twice, or
+// if it was escaped as in JSON before: a secret that the server repeats in such a form is not redacted, and decoding it
+// would make it readable.
 func decoded(part string, decode func(string) (string, error)) string {
 	plain, err := decode(part)
-	if err != nil || strings.Contains(plain, "%") {
+	if err != nil || strings.ContainsAny(plain, `%\`) {
 		return part
 	}
 	return plain
