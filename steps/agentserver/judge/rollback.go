@@ -299,12 +299,12 @@ func OneRunRemains(runs []Retrieved, inTurn bool) error {
 	switch {
 	case len(left) == 0:
 		v.Kind = outcome.MissingItem
-		v.Summary = fmt.Sprintf("None of %d runs with rollback can be retrieved", len(runs))
+		v.Summary = fmt.Sprintf("After %d rollbacks, GET returns none of the runs", len(runs))
 		v.Actual = fmt.Sprintf("0 of %d runs", len(runs))
 		return outcome.Fails(newest.Response, v)
 	case len(left) > 1:
 		v.Kind = outcome.NotRemoved
-		v.Summary = fmt.Sprintf("%d of %d runs with rollback can be retrieved", len(left), len(runs))
+		v.Summary = fmt.Sprintf("After %d rollbacks, GET still returns %d of the runs", len(runs), len(left))
 		v.Actual = fmt.Sprintf("%d of %d runs", len(left), len(runs))
 		if inTurn {
 			v.Check = outcome.Statuses("4XX", "5XX")
