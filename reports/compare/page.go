@@ -19,16 +19,12 @@ func (t *Table) HTML(w io.Writer) error {
 	if t.NotJudged > 0 {
 		p.Untested = reports.Count(t.NotJudged, "requirement")
 	}
-	support := make([]map[string]overview.Support, len(t.Columns))
-	for i, c := range t.Columns {
+	for _, c := range t.Columns {
 		o := overview.Of(c.Result)
 		p.Columns = append(p.Columns, html.MatrixColumn{Label: safe.Ellipsis(c.Label, 100), Verdict: o.Display().String(),
 			Suite: safe.Ellipsis(c.Result.Suite.Version, 40), Tone: string(o.Display().Tone), Link: c.Report})
-		support[i] = map[string]overview.Support{}
-		for _, s := range o.Support() {
-			support[i][s.Name] = s
-		}
 	}
+	support := t.support()
 	groups, groupOf := t.groups()
 	rest := &html.MatrixGroup{} // of results without capabilities
 	for _, r := range t.Rows {
@@ -50,6 +46,18 @@ func (t *Table) HTML(w io.Writer) error {
 		}
 	}
 	return html.WriteMatrix(w, p)
+}
+
+// support returns the capabilities of each result by name.
+func (t *Table) support() []map[string]overview.Support {
+	all := make([]map[string]overview.Support, len(t.Columns))
+	for i, c := range t.Columns {
+		all[i] = map[string]overview.Support{}
+		for _, s := range overview.Of(c.Result).Support() {
+			all[i][s.Name] = s
+		}
+	}
+	return all
 }
 
 // groups returns a group without rows for each capability, and the group of each requirement by its ID. The capabilities of

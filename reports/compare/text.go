@@ -38,12 +38,16 @@ func writeAligned(b *strings.Builder, table [][]string) {
 	b.WriteString("\n")
 }
 
-// Markdown writes the comparison as tables: the results, the differences, and all judged requirements in a closed
-// section.
+// Markdown writes the comparison as tables: the results, the capabilities, the differences, and all judged requirements in a
+// closed section.
 func (t *Table) Markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n", safe.Prose(t.headline(), 300))
 	writeMarkdown(&b, t.results())
+	if capabilities := t.capabilities(); len(capabilities) > 1 {
+		b.WriteString("\n### Capabilities\n\n")
+		writeMarkdown(&b, capabilities)
+	}
 	if differences := t.differences(); len(differences) > 0 {
 		fmt.Fprintf(&b, "\n### Differences (%d)\n\n", len(differences))
 		writeMarkdown(&b, t.requirements(differences))
@@ -72,6 +76,29 @@ func (t *Table) results() [][]string {
 	for i, c := range t.Columns {
 		o := overview.Of(c.Result)
 		table = append(table, []string{letter(i), c.Label, o.Display().String(), o.Headline(), c.Result.Suite.Version})
+	}
+	return table
+}
+
+// capabilities returns a table with a row for each capability: its result and the number of passed requirements, of those that
+// apply.
+func (t *Table) capabilities() [][]string {
+	head := []string{"Capability"}
+	for i := range t.Columns {
+		head = append(head, letter(i))
+	}
+	table, support := [][]string{head}, t.support()
+	groups, _ := t.groups()
+	for _, group := range groups {
+		line := []string{group.Name}
+		for i := range t.Columns {
+			cell := ""
+			if s, has := support[i][group.Name]; has && s.All > 0 {
+				cell = fmt.Sprintf("%s %d/%d", s.Class, s.Numbers[overview.Passed], s.All)
+			}
+			line = append(line, cell)
+		}
+		table = append(table, line)
 	}
 	return table
 }
