@@ -111,6 +111,7 @@ proof-over-tcp: build
 interop: build
 	interop/run.sh
 	interop/mutants.sh
+	interop/table.sh
 	interop/proxy.sh
 	interop/clients.sh
 
