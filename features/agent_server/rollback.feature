@@ -236,7 +236,7 @@ Feature: Rolling back a run in progress
     Judged at once, and again at the time at which the pending run would have ended without the rollback. A run may be
     pending for a short time after it was accepted. If runs that have started are not removed either (AS-ROLLBACK-2,
     AS-ROLLBACK-3), the scenario is repeated until nothing remains. If the target accepts multitask_strategy enqueue,
-    which is not part of the interface, a run that is pending behind another run is judged too.
+    which is not part of the interface, runs that are pending behind another run, or behind two, are judged too.
 
     Scenario Outline: A run that was rolled back <moment> can no longer be retrieved, and the state contains none of its messages
       When the user rolls back a run <moment>
@@ -246,9 +246,10 @@ Feature: Rolling back a run in progress
       And the state holds the messages of the new run only
 
       Examples:
-        | moment                                  |
-        | as soon as it was accepted              |
-        | while it was pending behind another run |
+        | moment                                     |
+        | as soon as it was accepted                 |
+        | while it was pending behind another run    |
+        | while it was pending behind two other runs |
 
   @AS-ROLLBACK-6 @must @section-3
   @writes

@@ -7,11 +7,7 @@ import (
 
 // Value returns the run in progress as judgements see a run that a rollback removes.
 func (p *Progress) Value() judge.Prior {
-	prior := judge.Prior{Run: p.GraphRun.Value(), Shown: p.Shown, Until: p.Until()}
-	if p.ahead != nil {
-		prior.Ahead = []judge.Run{p.ahead.Value()}
-	}
-	return prior
+	return judge.Prior{Run: p.GraphRun.Value(), Ahead: Values(p.ahead), Shown: p.Shown, Until: p.Until()}
 }
 
 // LeftIn returns an error if the state contains a message of this run. later lists the runs that the thread accepted after

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
@@ -21,16 +22,13 @@ type Rollback struct {
 
 // Remains has the reads that must not show a run that was rolled back.
 type Remains struct {
-	Runs  []*exchange.Response // GET of the prior run, and of the one that it waited for
+	Runs  []*exchange.Response // GET of the prior run, and of those that it waited for
 	State *exchange.Response
 }
 
 func (s *Server) Remains(ctx context.Context, p *Progress) (*Remains, error) {
 	found := &Remains{}
-	for _, g := range []*GraphRun{p.GraphRun, p.ahead} {
-		if g == nil {
-			continue
-		}
+	for _, g := range append([]*GraphRun{p.GraphRun}, p.ahead...) {
 		a, err := s.GetRun(ctx, p.Thread.Owner, g)
 		if err != nil {
 			return nil, err
@@ -187,22 +185,26 @@ const (
 	HasStarted    = "after it had started"
 	JustStarted   = "as soon as it was accepted"
 	PendingBehind = "while it was pending behind another run"
+	PendingThird  = "while it was pending behind two other runs"
 )
+
+// waitsFor has the number of runs ahead of a run that is pending.
+var waitsFor = map[string]int{PendingBehind: 1, PendingThird: 2}
 
 // Progress is a run in progress, with the time of its end.
 type Progress struct {
 	*GraphRun
-	ahead *GraphRun          // the run that it waits for, or nil; a rollback removes both
+	ahead []*GraphRun        // the runs that it waits for, first the one that is executed; a rollback removes all
 	ended *exchange.Response // the response that showed that it is over already, or nil
 
 	Over  time.Time          // by then it is over, unless it is interrupted
 	Shown *exchange.Response // a state with its first message; nil if the target shows no message before a run ends
 }
 
-// Until returns a time before which the run certainly stays in progress, or pending behind the other one.
+// Until returns a time before which the run certainly stays in progress, or pending behind another one.
 func (p *Progress) Until() time.Time {
-	if p.ahead != nil {
-		return p.ahead.NotOverBefore()
+	if len(p.ahead) > 0 {
+		return p.ahead[0].NotOverBefore()
 	}
 	return p.NotOverBefore()
 }
@@ -216,7 +218,7 @@ func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Dura
 // InProgressOn is InProgress on the thread, or on a new one for each attempt if it is nil.
 func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, o Order) (*Progress, error) {
 	o.Waits, o.written = true, moment == HasStarted
-	if moment == PendingBehind {
+	if waitsFor[moment] > 0 {
 		if err := s.queuesRuns(ctx); err != nil {
 			return nil, err
 		}
@@ -232,8 +234,10 @@ func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, o 
 			}
 		}
 		p, err := s.begin(ctx, t, moment, o)
-		if err == nil && p.ended == nil && moment == PendingBehind {
-			p, err = s.behind(ctx, p)
+		for range waitsFor[moment] {
+			if err == nil && p.ended == nil {
+				p, err = s.behind(ctx, p)
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -334,13 +338,15 @@ func noQueue() error {
 		"multitask_strategy enqueue, a vendor extension that is not part of the interface")
 }
 
-func (s *Server) behind(ctx context.Context, first *Progress) (*Progress, error) {
-	g, err := s.Post(ctx, first.Thread, Order{Hold: first.Order.Hold, Strategy: "enqueue"})
+// behind starts a run that waits for the other one.
+func (s *Server) behind(ctx context.Context, other *Progress) (*Progress, error) {
+	g, err := s.Post(ctx, other.Thread, Order{Hold: other.Order.Hold, Strategy: "enqueue"})
 	if err != nil {
 		return nil, err
 	}
 	if g.ID == "" {
 		return nil, noQueue()
 	}
-	return &Progress{GraphRun: g, ahead: first.GraphRun, Over: first.Over.Add(g.Order.Hold)}, nil
+	ahead := append(slices.Clone(other.ahead), other.GraphRun)
+	return &Progress{GraphRun: g, ahead: ahead, Over: other.Over.Add(g.Order.Hold)}, nil
 }
