@@ -180,8 +180,8 @@ Feature: Runs
     After the join the state contains the input and the ai message of the run. If the first read lacks messages, a second
     run on another thread decides: its state is read once, after the configured patience. A run whose graph raised an
     error has completed too, and its join may return any status. Every run must end within timeouts.run plus its own
-    hold and those of earlier runs on the thread. A run that is pending behind another one is judged if the target accepts
-    multitask_strategy enqueue, which is not part of the interface.
+    hold and those of earlier runs on the thread. Runs of which one is pending behind the other are judged if the target
+    accepts multitask_strategy enqueue, which is not part of the interface.
 
     Scenario: A join returns when the run has completed, and not before
       When the user starts a long run, and joins it
@@ -202,6 +202,16 @@ Feature: Runs
       When the user joins a run that is pending behind another run
       Then the join returns 2xx
       And the join does not return before the end of the run
+
+    Scenario: A join of a run that is pending behind one that fails returns when the run has completed, and not before
+      When the user joins a run that is pending behind a run that fails
+      Then the join returns 2xx
+      And the join does not return before the end of the run
+
+    Scenario: A join of a run does not wait for a run that is pending behind it
+      When the user joins a run behind which another one is pending
+      Then the join returns 2xx
+      And the join does not wait for the run that is pending behind it
 
     Scenario: After the join the state contains the input and the ai message
       When the user starts a long run, and joins it
@@ -234,6 +244,12 @@ Feature: Runs
     Scenario: The join of a completed run returns 2xx at once
       Given a completed run
       When the user joins the run
+      Then the join returns 2xx at once
+
+    @slow
+    Scenario: The join of a completed run returns 2xx at once while a later run of the thread is in progress
+      Given a completed run on a new thread
+      When the user joins the run during a later run
       Then the join returns 2xx at once
 
     @last

@@ -201,6 +201,9 @@ type Progress struct {
 	Shown *exchange.Response // a state with its first message; nil if the target shows no message before a run ends
 }
 
+// Ahead returns the run that is executed while this one is pending.
+func (p *Progress) Ahead() *GraphRun { return p.ahead[0] }
+
 // Until returns a time before which the run certainly stays in progress, or pending behind another one.
 func (p *Progress) Until() time.Time {
 	if len(p.ahead) > 0 {

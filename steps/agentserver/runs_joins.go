@@ -19,13 +19,18 @@ const longerHold = 2500 * time.Millisecond
 // defineJoins registers the sentences about joins (section 4).
 func (w *World) defineJoins(r *common.Definitions) {
 	r.When(`the user starts a (long|longer) run, and joins it( twice at the same time)?`, w.startLongAndJoin)
-	r.When(`the user joins a run that is pending behind another run`, w.joinPending)
+	r.When(`the user joins a run that is pending behind (another run|a run that fails)`, w.joinPending)
+	r.When(`the user joins a run behind which another one is pending`, w.joinFollowed)
+	r.When(`the user joins the run during a later run`, w.joinDuringLater)
 	r.When(`the user joins the run`, w.userJoins)
 	r.Then(`the join returns any status`, w.joinReturns)
 	r.Then(`the join returns 2xx`, w.joinSucceeds)
 	r.Then(`the join returns 2xx at once`, w.joinReturnsAtOnce)
 	r.Then(`the join does not return before the end of the run`, func() error {
 		return judge.JoinIsNotEarly(judged(w.joined), w.current.Value())
+	})
+	r.Then(`the join does not wait for the run that is pending behind it`, func() error {
+		return judge.JoinIsNotHeldBack(judged(w.joined), w.prior.GraphRun.Value(), w.prior.Final, w.agents.Prompt())
 	})
 }
 
@@ -46,10 +51,14 @@ func (w *World) startLongAndJoin(ctx context.Context, long, twice string) error 
 }
 
 // joinPending joins a run that is pending, once patience is over. The run before it must be in progress until then.
-func (w *World) joinPending(ctx context.Context) error {
+func (w *World) joinPending(ctx context.Context, ahead string) error {
+	var words string
+	if ahead == "a run that fails" {
+		words = agent.Fail
+	}
 	const lost = "the run before the pending one ended before the join was sent"
 	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
-		p, err := w.server.InProgress(ctx, agent.PendingBehind, w.wanted)
+		p, err := w.server.InProgressOn(ctx, nil, agent.PendingBehind, agent.Order{Words: words, Hold: w.wanted})
 		if err != nil {
 			return false, err
 		}
@@ -61,6 +70,46 @@ func (w *World) joinPending(ctx context.Context) error {
 		_, err = w.joinInTime(ctx, false)
 		return w.joined.Sent().Before(p.Until()), err
 	})
+}
+
+// joinFollowed joins a run in progress, and waits until the run that is pending behind it has completed. That run takes
+// twice as long as a join may be late.
+func (w *World) joinFollowed(ctx context.Context) error {
+	const lost = "the run ended before the join was sent"
+	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
+		o := agent.Order{Hold: max(w.wanted, 2*w.agents.Prompt())}
+		p, err := w.server.InProgressOn(ctx, nil, agent.PendingBehind, o)
+		if err != nil {
+			return false, err
+		}
+		w.prior = p
+		w.setRun(p.Ahead())
+		join := w.join(ctx)
+		if _, err := w.server.Await(ctx, p.GraphRun); err != nil {
+			return false, outcome.AsPrecondition(err)
+		}
+		err = join.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request))
+		return join.Sent().Before(p.Until()), err
+	})
+}
+
+// joinDuringLater joins a completed run while a later run, which takes twice as long as a join may, is in progress. It
+// tries again after a late response, because a target may be busy for a moment.
+func (w *World) joinDuringLater(ctx context.Context) error {
+	for range agent.Attempts {
+		later, err := w.server.InProgressOn(ctx, w.thread, agent.JustStarted, agent.Order{Hold: 2 * w.agents.Prompt()})
+		if err != nil {
+			return err
+		}
+		w.scene.Response, err = w.server.JoinCompleted(ctx, w.owner(), w.current)
+		if err != nil || !w.scene.Response.OK() || w.scene.Response.Took <= w.agents.Prompt() {
+			return err
+		}
+		if _, err := w.server.Await(ctx, later.GraphRun); err != nil {
+			return outcome.AsPrecondition(err)
+		}
+	}
+	return nil
 }
 
 // joinInTime joins the run, and reports whether the last join was sent before the end of the run.

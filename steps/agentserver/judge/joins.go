@@ -76,6 +76,25 @@ func JoinIsNotEarly(j Join, r Run) error {
 	})
 }
 
+// JoinIsNotHeldBack judges that a join of a run does not wait for the next one, which was pending behind it. end is the
+// state that shows that the next one has completed. The first run had ended before that one began, so the join was late
+// by at least the time between the two.
+func JoinIsNotHeldBack(j Join, next Run, end *exchange.Response, limit time.Duration) error {
+	if !j.Over || end == nil || !next.CompleteIn(end) {
+		return outcome.Inconclusive("the join or the run that is pending behind its run did not end in time")
+	}
+	late := j.Ended.Sub(end.Ended().Add(-next.Hold))
+	if late <= limit {
+		return nil
+	}
+	return outcome.Fails(j.Response, outcome.Violation{
+		Kind:     outcome.NoResponse,
+		Summary:  "The join of a run waits for a later run, which was pending behind it",
+		Expected: fmt.Sprintf("a response within %s after the end of the run", limit),
+		Actual:   fmt.Sprintf("a response %s after the end of the run, or later", late.Round(time.Millisecond)),
+	})
+}
+
 // JoinIsPrompt judges that the join of a completed run returns 2xx within the limit.
 func JoinIsPrompt(a *exchange.Response, limit time.Duration) error {
 	if err := JoinIsServed(a); err != nil {

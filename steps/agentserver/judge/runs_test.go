@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/outcome/judgetest"
 )
@@ -73,6 +74,12 @@ func joinRows() []judgetest.Row {
 	prompt := func(status int, took time.Duration) error {
 		return JoinIsPrompt(at(status, `{}`, 0, took), time.Second)
 	}
+	heldBack := func(ended time.Duration, shown ...messages.Message) error { // the later run is over after twelve seconds
+		end := stateOf(shown...)
+		end.Sent, end.Took = start.Add(12*time.Second), 0
+		join := Join{Over: true, Ended: start.Add(ended), Response: judgetest.Response(200, `{}`)}
+		return JoinIsNotHeldBack(join, one, end, time.Second)
+	}
 	foreign := func(status int, sent, took time.Duration) error {
 		return ForeignJoinDoesNotWait(at(status, `{}`, sent, took), start.Add(10*time.Second), 10*time.Second)
 	}
@@ -87,6 +94,12 @@ func joinRows() []judgetest.Row {
 		{Name: "the join returns before the end of the run", Got: early(9499 * time.Millisecond),
 			Kind: outcome.TooEarly, Actual: "a response after 9.499s"},
 		{Name: "the join that could be early does not return", Got: JoinIsNotEarly(Join{}, one), Verdict: reports.Inconclusive},
+
+		{Name: "the join returns before a later run has completed", Got: heldBack(3*time.Second, human("one"), ai("one"))},
+		{Name: "the join returns with a later run", Got: heldBack(3001*time.Millisecond, human("one"), ai("one")),
+			Kind: outcome.NoResponse, Actual: "a response 1.001s after"},
+		{Name: "the later run has not completed", Got: heldBack(3*time.Second, human("one")),
+			Verdict: reports.Inconclusive},
 
 		{Name: "the join of a completed run returns at once", Got: prompt(200, time.Second)},
 		{Name: "the join of a completed run returns late", Got: prompt(200, time.Second+time.Millisecond),
