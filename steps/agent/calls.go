@@ -28,6 +28,9 @@ func StatePath(id string) string { return ThreadPath(id) + "/state" }
 
 func RunsPath(id string) string { return ThreadPath(id) + "/runs" }
 
+// HistoryPath returns the path of the earlier states of a thread, which is a vendor extension.
+func HistoryPath(id string) string { return ThreadPath(id) + "/history" }
+
 func runPath(id, run string) string { return RunsPath(id) + "/" + url.PathEscape(run) }
 
 func joinPath(id, run string) string { return runPath(id, run) + "/join" }

@@ -146,11 +146,11 @@ func (t *Thread) removedAreNotRetrieved(ctx context.Context) error {
 	})
 }
 
-// readsLackRemoved reads the thread, its runs and the list of threads. The interface does not define the first two: not
-// every server has these routes or responds to them.
+// readsLackRemoved reads the thread, its runs, its earlier states and the list of threads. The interface does not define
+// the first three: not every server has these routes or responds to them.
 func (t *Thread) readsLackRemoved(ctx context.Context) error {
 	var all []*exchange.Response
-	for _, path := range []string{agent.ThreadPath(t.ID), agent.RunsPath(t.ID)} {
+	for _, path := range []string{agent.ThreadPath(t.ID), agent.RunsPath(t.ID), agent.HistoryPath(t.ID)} {
 		a, err := t.Target.Client.Do(ctx, t.Target.ToAgent(t.server.Base, t.owner(), http.MethodGet, path, nil))
 		if _, isUnanswered := errors.AsType[*exchange.NoResponse](err); isUnanswered {
 			continue
