@@ -64,9 +64,13 @@ func (s *Server) effective(ctx context.Context, g *GraphRun) error {
 	return nil
 }
 
-// repeatsText reports whether the answer of a run does only what it does without the word.
+// repeatsText reports whether the answer of a run does only what it does without the word. A server may write the input of
+// a failed run twice: that is no answer.
 func (g *GraphRun) repeatsText(w string) bool {
 	wrote, said := g.Wrote(g.Final), g.Said()
+	if w == Fail && len(wrote) > 0 && wrote[len(wrote)-1].Kind == messages.Human && said == g.Text() {
+		return false
+	}
 	if w == ToolCall {
 		return len(wrote) == 1 && strings.Contains(said, g.Text()) && !strings.Contains(said, "looked up: "+g.Text())
 	}

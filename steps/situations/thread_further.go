@@ -105,6 +105,12 @@ func (t *Thread) knowsUser(ctx context.Context, g *agent.GraphRun) error {
 	})
 }
 
+// failed returns the runs that the thread has accepted before the further one, and that have neither completed nor been
+// rolled back.
+func (t *Thread) failed() []*agent.GraphRun {
+	return t.AllExcept(slices.Concat(t.completed, t.removed, []*agent.GraphRun{t.next})...)
+}
+
 func (t *Thread) stateEndsWithFurther(context.Context) error {
 	if err := t.further(); err != nil {
 		return err
@@ -112,6 +118,11 @@ func (t *Thread) stateEndsWithFurther(context.Context) error {
 	err := judge.StateEndsWith(t.next.Final, t.next.Value())
 	if err == nil && len(t.completed) > 0 {
 		err = judge.KeepsTypes(t.last()[0].Final, t.next.Final)
+	}
+	if err == nil {
+		err = common.Each(t.failed(), func(g *agent.GraphRun) error {
+			return judge.RepeatsNoFailedInput(t.next.Final, g.Value())
+		})
 	}
 	return t.unlessRefused(t.next.Final, err)
 }

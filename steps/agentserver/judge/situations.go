@@ -88,6 +88,11 @@ func RepeatsNoInput(state *exchange.Response, r Run) error {
 	return inputIsOnce(state, r, outcome.WrongValue, "The thread state repeats a message of a completed run after a rollback")
 }
 
+// RepeatsNoFailedInput judges that a state does not have the input of a failed run twice. It may lack it.
+func RepeatsNoFailedInput(state *exchange.Response, r Run) error {
+	return inputIsOnce(state, r, outcome.WrongValue, "The thread state repeats a message of a run that has failed")
+}
+
 func inputIsOnce(state *exchange.Response, r Run, kind outcome.Kind, summary string) error {
 	all := messages.Of(state)
 	found := 0
