@@ -21,8 +21,8 @@ Feature: Rolling back a run in progress
   Rule: A run with rollback completes with its own input, without waiting for the prior run
     "a new run is created on the same thread with multitask_strategy = rollback ... The new run starts with the new
     input."
-    The run in progress has started before the new run is sent. The new run must be accepted, and must complete before
-    the natural end of the prior run. Every other run with rollback must be accepted too, unless another run is sent at
+    The run in progress has started before the new run is sent. The new run must be accepted while it is in progress, and
+    must complete before the natural end of the prior run. Every other run with rollback must be accepted too, unless another run is sent at
     the same time. Refusals with a status that plain runs get as well belong to AS-RUN-1.
 
     Scenario: The new run is accepted and does not wait for the prior run
@@ -31,6 +31,11 @@ Feature: Rolling back a run in progress
       Then the new run is accepted
       And the state holds the run's input and its ai message
       And it completes before the natural end of the prior run
+
+    Scenario: The response to the new run arrives while the new run is in progress
+      Given a run in progress that has started
+      When the user starts a long run with rollback
+      Then the response comes before the end of the run
 
     @last
     @record

@@ -23,6 +23,7 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runElsewhere)
 	r.Given(`a pending join of the user on that run`, w.joinInProgress)
 	r.When(`the user starts another run with rollback`, w.userReplaces)
+	r.When(`the user starts a long run with rollback`, w.userReplacesByLong)
 	r.When(`the user rolls back a run (.+)`, w.userRollsBack)
 	r.When(`the user retrieves the prior run and reads the state, (.+)`, w.userLooks)
 	r.Then(`the new run is accepted`, func() error { return w.rolled.Next.Accepted() })

@@ -126,6 +126,22 @@ func (w *World) userStartsLong(ctx context.Context) error {
 	return err
 }
 
+// userReplacesByLong rolls the run in progress back with one that waits. It tries again with longer runs if the response
+// came so late that the new run may have been over.
+func (w *World) userReplacesByLong(ctx context.Context) error {
+	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		o := agent.Order{Waits: true, Hold: w.wanted, Strategy: agent.RollbackStrategy}
+		if err := w.post(ctx, o); err != nil {
+			return false, err
+		}
+		if err := w.current.Accepted(); err != nil {
+			return false, outcome.AsPrecondition(err)
+		}
+		return w.current.Responded().Before(w.current.NotOverBefore()), nil
+	})
+	return err
+}
+
 func (w *World) startLong(ctx context.Context) error {
 	if err := w.onNewThread(ctx); err != nil {
 		return err
