@@ -93,6 +93,16 @@ Feature: The state of a thread
       When a run of the user that calls a tool has completed
       Then the messages of the state have the types "human, tool, ai"
 
+    Scenario: The result of a tool in a further run is a tool message, too
+      When a run of the user that calls a tool has completed
+      And a further run of the user on the thread that calls a tool completes
+      Then the last messages of the state have the types "human, tool, ai"
+
+    @slow
+    Scenario: A message that a run wrote early stays in the state
+      When a run of the user that writes a message early has completed
+      Then the messages of the state have the types "human, ai, ai"
+
     @slow
     Scenario: During a second run the state still shows the first one, or already the second
       Given a completed run on a new thread

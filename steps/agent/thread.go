@@ -132,6 +132,9 @@ type Order struct {
 	Type  string         // replaces the Content-Type
 }
 
+// WritingEarly returns the order of a run that writes a first message before it waits.
+func WritingEarly() Order { return Order{Waits: true, written: true} }
+
 func (o Order) says(word string) bool { return slices.Contains(strings.Fields(o.Words), word) }
 
 // Sent returns the id of a thread as the target wrote it: a string or a number.

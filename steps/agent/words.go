@@ -268,7 +268,7 @@ func (s *Server) watch(ctx context.Context, g *GraphRun, parts ...float64) (foun
 		found.showsAtEnd = problem == "" && seen.showAtEnd(g)
 	} else if problem == "" {
 		problem, err = s.failed(ctx, g)
-		if wrote := g.Wrote(g.Final); problem == "" && g.Order.written && len(wrote) == 1 {
+		if wrote := g.Wrote(g.Final); problem == "" && g.Order.written && len(wrote) == 1 && !seen.wroteTwo(wrote[0]) {
 			problem = "the run left one message instead of two: " + messages.Brief(wrote)
 		}
 	}
@@ -282,6 +282,7 @@ type looks struct {
 	waiting time.Time     // when the last read was sent that showed the run as incomplete
 	unseen  time.Time     // when the last read was sent that showed no message of the run
 	slowest time.Duration // how long the slowest response took
+	early   string        // the first message of the run, as the last read before its end showed it; "" if none did
 }
 
 func (l *looks) add(g *GraphRun, a *exchange.Response) {
@@ -289,10 +290,17 @@ func (l *looks) add(g *GraphRun, a *exchange.Response) {
 		l.waiting = a.Sent
 	}
 	l.slowest = max(l.slowest, a.Took)
-	if len(g.Wrote(a)) == 0 {
+	wrote := g.Wrote(a)
+	if len(wrote) == 0 {
 		l.unseen = a.Sent
+	} else if a.Sent.Before(g.NotOverBefore()) {
+		l.early = wrote[0].Text
 	}
 }
+
+// wroteTwo reports whether the graph has written another message before the only one that is left: the server has lost
+// the first one.
+func (l *looks) wroteTwo(left messages.Message) bool { return l.early != "" && l.early != left.Text }
 
 // problem describes a run that did not wait as told, or returns "". It reports whether a longer hold may show something
 // else: a late response may have another reason, and reads after the end show nothing.

@@ -23,11 +23,11 @@ func (w *World) defineStates(r *common.Definitions) {
 	r.When(`the user reads the state during the run`, w.readStateDuringRun)
 	r.When(`the user reads the state again and again during a second run`, w.readStatesDuringSecondRun)
 	r.When(`a run of the user (?:with|that) (.+?) has completed(, or was refused with 4xx)?`, w.runWith)
-	r.When(`a further run of the user on the thread completes`, w.furtherRun)
+	r.When(`a further run of the user on the thread( that calls a tool)? completes`, w.furtherRun)
 	r.Then(`the state has a non-empty array "values.messages"`, func() error { return judge.HasMessages(w.scene.Response) })
 	r.Then(`the GET of the state returns 2xx`, func() error { return judge.StateIsServed(w.scene.Response) })
 	r.Then(`each message has a "type" and a "content"`, func() error { return judge.HaveForm(w.scene.Response) })
-	r.Then(`the messages of the state have the types "([a-z, ]+)"`, w.stateHoldsKinds)
+	r.Then(`the (last )?messages of the state have the types "([a-z, ]+)"`, w.stateHoldsKinds)
 	r.Then(`the human messages are the input, in order`, w.humanIsInput)
 	r.Then(`the state has a human message for each message of the input`, func(ctx context.Context) error {
 		if err := w.requireForm(ctx); err != nil {
@@ -50,8 +50,12 @@ func (w *World) defineStates(r *common.Definitions) {
 
 // furtherRun starts another run on the thread. AS-RUN-1 judges a run that is refused. If the run is accepted, and a
 // second run adds to the messages of the first at this server, the state must contain its messages.
-func (w *World) furtherRun(ctx context.Context) error {
-	err := w.nextRun(ctx, agent.Order{})
+func (w *World) furtherRun(ctx context.Context, callsTool string) error {
+	var o agent.Order
+	if callsTool != "" {
+		o.Words = agent.ToolCall
+	}
+	err := w.nextRun(ctx, o)
 	if outcome.Is(err, reports.Failed) {
 		return outcome.Inapplicable("further runs of a thread", "the server accepts no further run of the thread: %v", err)
 	}
@@ -64,6 +68,9 @@ func (w *World) furtherRun(ctx context.Context) error {
 	}
 	if !adds {
 		return outcome.Inapplicable("messages of earlier runs", "a second run on a thread does not add to the state (AS-STATE-3)")
+	}
+	if callsTool != "" { // a later step judges its messages
+		return nil
 	}
 	return agent.HoldsAnswered(w.scene.Response, w.current)
 }
@@ -112,6 +119,7 @@ var orders = map[string]agent.Order{
 	"a string of several lines":    {Words: "One  line,\n\n   and\tanother\n"},
 	"a string of 3,000 characters": {Words: strings.Repeat("Every good boy does fine. ", 116)[:2999] + "."},
 	"calls a tool":                 {Words: agent.ToolCall},
+	"writes a message early":       agent.WritingEarly(),
 	"an empty message":             {Before: []string{""}},
 	"the character U+0000":         {Before: []string{"before\x00after"}},
 	"the character U+FFFE":         {Before: []string{"before\ufffeafter"}},
@@ -216,9 +224,12 @@ func (w *World) requireForm(ctx context.Context) error {
 	return outcome.AsPrecondition(err)
 }
 
-func (w *World) stateHoldsKinds(ctx context.Context, kinds string) error {
+func (w *World) stateHoldsKinds(ctx context.Context, last, kinds string) error {
 	if err := w.requireForm(ctx); err != nil {
 		return err
+	}
+	if last != "" {
+		return judge.EndsWithKinds(w.scene.Response, kinds)
 	}
 	return judge.HoldsKinds(w.scene.Response, kinds)
 }

@@ -120,7 +120,16 @@ func HasReadableMessages(a *exchange.Response) error {
 
 // HoldsKinds judges that the messages of a state have the types, in this order: "human, ai" (section 2).
 func HoldsKinds(a *exchange.Response, kinds string) error {
+	return areOfKinds(a, messages.Of(a), kinds)
+}
+
+// EndsWithKinds judges the types of the last messages of a state: those that kinds lists.
+func EndsWithKinds(a *exchange.Response, kinds string) error {
 	all := messages.Of(a)
+	return areOfKinds(a, all[max(0, len(all)-len(strings.Split(kinds, ", "))):], kinds)
+}
+
+func areOfKinds(a *exchange.Response, all []messages.Message, kinds string) error {
 	var found []string
 	for _, m := range all {
 		found = append(found, m.Kind)

@@ -59,6 +59,8 @@ func stateRows() []judgetest.Row {
 		{Name: "the types human and ai", Got: HoldsKinds(two, "human, ai")},
 		violation("another type of the last message", outcome.WrongValue, HoldsKinds(two, "human, tool")),
 		violation("the types in another order", outcome.WrongOrder, HoldsKinds(two, "ai, human")),
+		{Name: "the types of the last message", Got: EndsWithKinds(two, "ai")},
+		violation("another type of the only last message", outcome.WrongValue, EndsWithKinds(two, "tool")),
 		violation("one message too few", outcome.MissingItem, HoldsKinds(two, "human, ai, ai")),
 		violation("one message too many", outcome.ExtraItem, HoldsKinds(two, "human")),
 	}
