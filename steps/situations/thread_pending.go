@@ -18,22 +18,27 @@ import (
 // completed. The interface does not define what happens to the two runs. Those with messages in the state afterwards have
 // completed.
 func (t *Thread) sendDuringJoin(ctx context.Context) error {
-	patience := min(t.Target.Config.Patience, time.Second)
-	first, err := t.server.Start(ctx, t.Thread, agent.Order{Waits: true, Hold: 4 * patience})
+	o, err := t.reporting(ctx) // before the first run, because it may take a run to learn whether the graph can report
 	if err != nil {
 		return err
 	}
-	if err := t.joinFor(ctx, first); err != nil {
-		return err
-	}
-	o, err := t.reporting(ctx)
-	if err != nil {
-		return err
-	}
-	o.Hold = first.Order.Hold // longer than the rest of the first run, so that a join that waits only for that is early
-	second, err := t.server.TryPost(ctx, t.owner(), t.Thread, o)
-	if err != nil {
-		return err
+	var first, second *agent.GraphRun
+	hold := 4 * min(t.Target.Config.Patience, time.Second)
+	for attempt := range agent.Attempts {
+		if attempt > 0 {
+			t.Thread, err = t.server.NewThread(ctx, t.owner())
+			if err != nil {
+				return err
+			}
+		}
+		first, second, err = t.sendBehind(ctx, hold, o)
+		if err != nil {
+			return err
+		}
+		if second.Response.Sent.Before(first.NotOverBefore()) {
+			break
+		}
+		hold = agent.Longer(first.Order.Hold, second.Response.Sent.Sub(first.Responded()))
 	}
 	accepted := []*agent.GraphRun{first}
 	if second.ID != "" {
@@ -61,6 +66,20 @@ func (t *Thread) sendDuringJoin(ctx context.Context) error {
 		return outcome.Inapplicable("situations", "on this target, a plain run was executed at the same time as another one")
 	}
 	return nil
+}
+
+// sendBehind sends a run while a join of another one is pending.
+func (t *Thread) sendBehind(ctx context.Context, hold time.Duration, o agent.Order) (first, second *agent.GraphRun, err error) {
+	first, err = t.server.Start(ctx, t.Thread, agent.Order{Waits: true, Hold: hold})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := t.joinFor(ctx, first); err != nil {
+		return nil, nil, err
+	}
+	o.Hold = first.Order.Hold // longer than the rest of the first run, so that a join that waits only for that is early
+	second, err = t.server.TryPost(ctx, t.owner(), t.Thread, o)
+	return first, second, err
 }
 
 // retrieveWhile retrieves a run that was accepted while another one was in progress. It returns the last response before
