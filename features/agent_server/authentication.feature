@@ -361,7 +361,8 @@ Feature: Authentication at the agent server
     "The handler receives the request (headers and so on), validates the caller, and returns an object with at least
     identity and any custom fields."
     Only a refusal of the valid token fails here. Any other error status belongs to the requirement of that operation,
-    and blocks the scenario.
+    and blocks the scenario. A token that was accepted before and after is valid in between: this is judged on requests
+    for the user's own threads, because 401 may also refuse another user's.
 
     @writes
     Scenario Outline: With a valid token the request to <operation> returns 2xx
@@ -381,6 +382,13 @@ Feature: Authentication at the agent server
       When the user tries to list the threads
       Then the request returns 2xx
 
+    @last
+    @record
+    Scenario: No user was refused with 401 between two requests that were served
+      Given an agent server that responded in the test run
+      When all exchanges of the test run are read
+      Then no user was refused with 401 between two requests that were served
+
   @AS-AUTH-6 @must @section-2 @section-5
   @writes
   Rule: The graph receives the user's identity and custom fields in graph_auth_user
@@ -397,6 +405,12 @@ Feature: Authentication at the agent server
 
     @needs:users.0.fields
     Scenario: The custom fields of the user reach the graph
+      When the user starts a run that reports its caller
+      Then the run reports the custom fields of the user
+
+    @needs:users.1.fields
+    Scenario: The custom fields of the second user reach the graph
+      Given the user is the second configured user
       When the user starts a run that reports its caller
       Then the run reports the custom fields of the user
 

@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -115,6 +116,43 @@ func (r *refusals) check(t *tally, s *seen) {
 		}
 		t.violated(s, outcome.WrongDetail, "/detail", s.Op.Request()+" refuses without the detail of the authentication handler",
 			"detail "+r.detail.Words(c), actual)
+	}
+}
+
+// letIn finds refusals of a user whose credentials the server accepts before and after (section 5).
+type letIn struct {
+	served map[string]span   // when the server served a user, by the caller
+	owners map[string]string // the caller who created a thread, by objectKey
+}
+
+func newLetIn() *letIn { return &letIn{map[string]span{}, map[string]string{}} }
+
+func (l *letIn) note(s *seen) {
+	if !s.ofInterface() || !s.isUser() || !s.ok() {
+		return
+	}
+	times, isKnown := l.served[s.Caller.Name]
+	if !isKnown {
+		times.first = s.Ended
+	}
+	times.last = s.Sent
+	l.served[s.Caller.Name] = times
+	if s.Op.ID == "create-thread" {
+		l.owners[s.Base+" "+s.response.Get("thread_id").String()] = s.Caller.Name
+	}
+}
+
+// check does not judge requests for threads of others, which a server may refuse with 401.
+func (l *letIn) check(t *tally, s *seen) {
+	if !s.ofInterface() || !s.isUser() || s.Wrong || s.In("thread_id") != "" && l.owners[objectKey(s)] != s.Caller.Name {
+		return
+	}
+	t.judged++
+	times := l.served[s.Caller.Name]
+	if s.Status == http.StatusUnauthorized && times.first.Before(s.Sent) && s.Ended.Before(times.last) {
+		v := t.violated(s, outcome.Refused, "", s.Op.Request()+" refuses a user who was let in before and after", "2xx, or another error",
+			strconv.Itoa(s.Status))
+		v.Check = outcome.Statuses("1XX", "2XX", "3XX", "403", "404", "409", "422", "5XX")
 	}
 }
 

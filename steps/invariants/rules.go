@@ -63,6 +63,7 @@ func (r *Record) newRules() map[string]*invariant {
 	handler := &refusals{c.Agent.RejectedStatus, c.Agent.RejectedDetail, map[string]bool{}}
 	listed := newLists(sent)
 	rollbacks := newRollback(r.target)
+	users := newLetIn()
 	leaks := newIsolation(r.target)
 	rules := map[string]*invariant{
 		`each response of the control plane has the id of its request`: {
@@ -75,6 +76,8 @@ func (r *Record) newRules() map[string]*invariant {
 			side: agent, check: closed, coveredBy: "AS-AUTH-*"},
 		`each refusal of the authentication handler has its status and detail`: {
 			side: agent, note: handler.note, check: handler.check, coveredBy: "AS-AUTH-*"},
+		`no user was refused with 401 between two requests that were served`: {
+			side: agent, note: users.note, check: users.check, shows: always, coveredBy: "AS-AUTH-5"},
 		`each read of a revision shows what was sent for it`: {
 			side: plane, note: sent.note, check: sent.asSent,
 			coveredBy: "CP-CREATE-* CP-UPDATE-* CP-REV-* CP-POLL-* CP-LIST-*"},
