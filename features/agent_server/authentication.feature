@@ -408,6 +408,11 @@ Feature: Authentication at the agent server
       When the user starts a run that reports its caller
       Then the run reports the custom fields of the user
 
+    @needs:users.0.identity
+    Scenario: A run that names another user in its config receives its own user, or returns 4xx
+      When the user starts a run that reports its caller, and names another user in its config
+      Then the run reports the identity of the user
+
     @needs:users.1.fields
     Scenario: The custom fields of the second user reach the graph
       Given the user is the second configured user

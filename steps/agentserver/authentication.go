@@ -40,6 +40,7 @@ func (w *World) defineCallers(r *common.Definitions) {
 	r.When(anyAttempt, w.callerTries)
 	r.When(duringRun, w.callerTriesDuringRun)
 	r.When(`the user starts a run that reports its caller`, w.userStartsReport)
+	r.When(`the user starts a run that reports its caller, and names another user in its config`, w.userClaimsAnother)
 	r.When(twoUsersReport, w.usersStartReports)
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
 	r.Then(`the refusal contains the detail`, w.refusalCarriesDetail)

@@ -104,6 +104,31 @@ func (w *World) post(ctx context.Context, o agent.Order) error {
 	return nil
 }
 
+// userClaimsAnother starts a run that reports its caller, and whose body has a user object where the graph reads that of the
+// server. A server may refuse the members, which are not part of the interface.
+func (w *World) userClaimsAnother(ctx context.Context) error {
+	if err := w.onNewThread(ctx); err != nil {
+		return err
+	}
+	claim := map[string]any{"graph_auth_user": map[string]any{"identity": w.target.Name("claimed"), "role": "administrator"}}
+	o := agent.Order{Words: agent.Whoami, More: map[string]any{"config": map[string]any{"configurable": claim}, "context": claim}}
+	if err := w.post(ctx, o); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if w.current.ID == "" && w.current.Response.IsRefused() {
+		return outcome.Inapplicable("config of a run", "the target refuses a run with a user object in its config: %s",
+			outcome.Seen(w.current.Response))
+	}
+	if err := w.current.Accepted(); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if _, err := w.server.Await(ctx, w.current); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	w.reported = append(w.reported, w.current)
+	return nil
+}
+
 func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, o agent.Order) error {
 	g, err := w.server.TryPost(ctx, who, t, o)
 	if err != nil {

@@ -150,8 +150,8 @@ func (l *letIn) check(t *tally, s *seen) {
 	t.judged++
 	times := l.served[s.Caller.Name]
 	if s.Status == http.StatusUnauthorized && times.first.Before(s.Sent) && s.Ended.Before(times.last) {
-		v := t.violated(s, outcome.Refused, "", s.Op.Request()+" refuses a user who was let in before and after", "2xx, or another error",
-			strconv.Itoa(s.Status))
+		v := t.violated(s, outcome.Refused, "", s.Op.Request()+" refuses a user who was let in before and after",
+			"2xx, or another error", strconv.Itoa(s.Status))
 		v.Check = outcome.Statuses("1XX", "2XX", "3XX", "403", "404", "409", "422", "5XX")
 	}
 }
