@@ -1,12 +1,15 @@
 package faults
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"net/http"
+	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -57,6 +60,10 @@ func otherServers() []EquivalentMutant {
 			Differs: "for 100 ms, lists show a revision that was DEPLOYED as DEPLOYING",
 			Apply:   compose(func(o *reference.Options) { o.Pace = 70 * time.Millisecond }, around(showLate)),
 		},
+		{
+			Name: "earlier-deployed-revisions-become-skipped", Apply: around(skipEarlier),
+			Differs: "once a later revision is DEPLOYED, earlier DEPLOYED revisions are SKIPPED",
+		},
 		{Name: "dropped-joins-cancel", Differs: "a run is canceled if a client drops its join", Apply: around(cancelIfDropped)},
 		{
 			Name: "branded-words", Apply: speaking(branded),
@@ -104,6 +111,67 @@ func showLate(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		return filter != "" && !strings.Contains(filter, "DEPLOYING")
 	})
 	response.Body, _ = json.Marshal(list) // it was JSON before
+	response.Send(w)
+}
+
+// skipEarlier shows each DEPLOYED revision before the last one as SKIPPED, also to filters by status.
+func skipEarlier(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	response := deviate.Capture(next, r)
+	operation, query := deviate.OperationOf(r).ID, r.URL.Query()
+	isRevision, isList := operation == "get-revision", operation == "list-revisions"
+	if !isRevision && !isList || response.Status != http.StatusOK {
+		response.Send(w)
+		return
+	}
+	whole := func(query url.Values) (rows []any) {
+		list := r.Clone(r.Context())
+		if isRevision {
+			list.URL.Path = path.Dir(r.URL.Path)
+		}
+		list.URL.RawQuery = query.Encode()
+		var all struct{ Resources []any }
+		_ = json.Unmarshal(deviate.Capture(next, list).Body, &all) // an error leaves the list empty
+		return all.Resources
+	}
+	statuses, isEarlier := map[any]any{}, false
+	for _, row := range whole(url.Values{"limit": {"100"}}) { // the newest comes first
+		revision, _ := row.(map[string]any)
+		statuses[revision["id"]] = revision["status"]
+		if revision["status"] == "DEPLOYED" {
+			if isEarlier {
+				statuses[revision["id"]] = "SKIPPED"
+			}
+			isEarlier = true
+		}
+	}
+	var shown map[string]any
+	_ = json.Unmarshal(response.Body, &shown) // it was JSON before
+	rows, _ := shown["resources"].([]any)
+	if wanted := query.Get("status"); isList && wanted != "" {
+		query.Del("status")
+		limit, offset := cmp.Or(query.Get("limit"), "20"), query.Get("offset")
+		query.Del("offset")
+		query.Set("limit", "100")
+		rows = slices.DeleteFunc(whole(query), func(row any) bool {
+			revision, _ := row.(map[string]any)
+			return !slices.Contains(strings.Split(wanted, ","), fmt.Sprint(statuses[revision["id"]]))
+		})
+		from, _ := strconv.Atoi(offset)
+		size, _ := strconv.Atoi(limit)
+		from = min(from, len(rows))
+		rows = rows[from:min(from+size, len(rows))]
+		shown["offset"] = from + len(rows)
+	}
+	for _, row := range append(slices.Clone(rows), shown) {
+		revision, _ := row.(map[string]any)
+		if status, isKnown := statuses[revision["id"]]; isKnown {
+			revision["status"] = status
+		}
+	}
+	if isList {
+		shown["resources"] = rows
+	}
+	response.Body, _ = json.Marshal(shown)
 	response.Send(w)
 }
 

@@ -121,13 +121,15 @@ func (r *readOnly) check(t *tally, s *seen) {
 }
 
 // isFixed reports whether only the request can have given a revision the status in the request. Either the revision had
-// settled before the request, or the request created it and no update followed that can have superseded it.
+// settled before the request, or the request created it and no update followed that can have superseded it. A later
+// revision may change the status of an earlier one that was DEPLOYED.
 func (r *readOnly) isFixed(id string, sent sentValue, s *seen) bool {
-	if sent.patch {
-		settled := r.revisions.revision(id).settled
-		return !settled.IsZero() && settled.Before(sent.sent)
+	if !sent.patch {
+		return !r.revisions.wasUpdated(sent.deployment, sent.ended, s.Ended)
 	}
-	return !r.revisions.wasUpdated(sent.deployment, sent.ended, s.Ended)
+	known := r.revisions.revision(id)
+	isSettled := !known.settled.IsZero() && known.settled.Before(sent.sent)
+	return isSettled && r.revisions.isCertain(known.by) && !r.revisions.wasReplaced(known.by, s.Ended)
 }
 
 // sameText reports whether two values are the same text, id or time.

@@ -37,8 +37,12 @@ func TestRevisionsTakeNoReadOnlyValueFromARequest(t *testing.T) {
 		reads(`"status":"DEPLOYED",` + commits)(h)
 		h.patches(`{"id":"`+three+`","status":"SKIPPED",`+commits+`}`, 200, `{}`)
 	}, map[string]row{
-		"it had the commit before":      {reads(commits), ""},
-		"the status of the request":     {reads(`"status":"SKIPPED"`), "/status"},
+		"it had the commit before":  {reads(commits), ""},
+		"the status of the request": {reads(`"status":"SKIPPED"`), "/status"},
+		"a later revision skipped it": {func(h *history) {
+			h.patches(`{"source_revision_config":{"repo_ref":"next"}}`, 200, `{"latest_revision_id":"`+three+`"}`)
+			reads(`"status":"SKIPPED"`)(h)
+		}, ""},
 		"the id of the request":         {func(h *history) { h.reads(revision, `{"id":"`+three+`"}`) }, "/id"},
 		"the id of the request, listed": {func(h *history) { h.reads(deployment+"/revisions", `{"resources":[{"id":"`+three+`"}],"offset":1}`) }, "/resources/*/id"},
 	})

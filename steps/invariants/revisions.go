@@ -2,6 +2,7 @@ package invariants
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -149,6 +150,13 @@ func (r *revisions) wasUpdated(deployment string, from, to time.Time) bool {
 		}
 	}
 	return false
+}
+
+// wasReplaced reports whether an update that sets a field of the source was sent between a creation and a time.
+func (r *revisions) wasReplaced(created *write, by time.Time) bool {
+	return slices.ContainsFunc(r.updates[created.deployment], func(u *write) bool {
+		return u != created && len(u.fields) > 0 && u.sent.Before(by) && (u.ended.IsZero() || u.ended.After(created.ended))
+	})
 }
 
 // staysDeployed judges that a revision stays DEPLOYED as long as it is the latest (section 3). It judges reads that were
