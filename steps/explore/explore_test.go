@@ -78,7 +78,7 @@ func TestExplainedTriesEachOrder(t *testing.T) {
 	rows := func(all ...string) string {
 		return `{"resources":[` + strings.Join(all, ",") + `]}`
 	}
-	before := []past{{{"1", map[string]string{"repo_ref": "main", "graph_config_path": "a.json"}}}}
+	before := []past{{{id: "1", source: map[string]string{"repo_ref": "main", "graph_config_path": "a.json"}}}}
 	ref, path, nothing := answered(update, "repo_ref 2", ""), answered(update, "graph_config_path 2", ""), answered(update, "repo_ref null", "")
 	first, both := shows("1", "main", "a.json"), shows("3", "next", "b.json")
 	for name, row := range map[string]struct {

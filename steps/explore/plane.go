@@ -247,8 +247,9 @@ func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error
 		switch d.Verb {
 		case deploy:
 			_, source := s.change("repo_ref 1 and graph_config_path 1 and image_uri 1")
-			pasts := []past{{{d.made.First, source}}}
-			s.deployments[d.Object] = &deployment{Deployment: d.made, pasts: pasts, asked: 1, owner: "CP-CREATE-2"}
+			const owner = "CP-CREATE-2"
+			pasts := []past{{{d.made.First, source, owner}}}
+			s.deployments[d.Object] = &deployment{Deployment: d.made, pasts: pasts, asked: 1, owner: owner}
 		case update:
 			t := s.deployments[d.Object]
 			if d.Caller != theClient {

@@ -25,6 +25,7 @@ type past []revision
 type revision struct {
 	id     string            // "" until a response has shown it
 	source map[string]string // the known values of fields
+	owner  string            // the requirement that the creation or update makes it
 }
 
 // planeSeen has the results of an operation of the control plane.
@@ -87,7 +88,7 @@ func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
 	}
 	all := maps.Clone(w[len(w)-1].source)
 	maps.Copy(all, source)
-	return []past{append(slices.Clone(w), revision{source: all})}, nil
+	return []past{append(slices.Clone(w), revision{source: all, owner: creates(source, "")})}, nil
 }
 
 // showsLatest compares GET of a deployment with its latest revision.
@@ -97,6 +98,9 @@ func (w past) showsLatest(owner string, a *exchange.Response) ([]past, *Wrong) {
 		w = w.naming(at, named)
 	}
 	if w.find(named) != at {
+		if w[at].id == "" {
+			owner = w[at].owner
+		}
 		expected := fmt.Sprintf("the id of revision %d, %s", at+1, cmp.Or(w[at].id, "which is new"))
 		return nil, wrong(owner, outcome.Fails(a, outcome.Violation{Kind: outcome.WrongValue, Pointer: "/latest_revision_id",
 			Summary: "The deployment shows the wrong latest_revision_id", Expected: expected, Actual: named}))
@@ -166,8 +170,11 @@ func (w past) showsAll(owner string, a *exchange.Response) ([]past, *Wrong) {
 		if listed < 0 || len(rows) != len(w) {
 			expected := reports.Count(len(w), "revision")
 			kind := outcome.MissingItem
-			if len(rows) > len(w) {
+			switch missing := slices.IndexFunc(w, func(r revision) bool { return r.id == "" }); {
+			case len(rows) > len(w):
 				kind = outcome.ExtraItem
+			case missing >= 0: // an earlier update may not have made it
+				owner = w[missing].owner
 			}
 			return nil, wrong(owner, outcome.Fails(a, outcome.Violation{Kind: kind, Pointer: "/resources",
 				Summary: "The list of revisions is not that of the deployment", Expected: expected, Actual: reports.Count(len(rows), "revision")}))

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/steps/outcome/judgetest"
 )
 
 // TestOwnerOfWrongSource checks which requirement a revision violates that shows a wrong graph_config_path.
@@ -25,6 +28,23 @@ func TestOwnerOfWrongSource(t *testing.T) {
 		"the first one, changed by the last update": {past{of("a"), of("b")}, 0, "b", "CP-REV-5"},
 	} {
 		assert.Equal(t, c.want, c.w.ownerOf(c.at, field, c.got), name)
+	}
+}
+
+// TestOwnerOfMissingRevision checks which requirement is violated if an update has made no revision, and another update that
+// sets no field of the source was sent since.
+func TestOwnerOfMissingRevision(t *testing.T) {
+	w := past{{id: "1", owner: "CP-CREATE-2"}, {owner: "CP-UPDATE-2"}}
+	_, latest := w.showsLatest("CP-UPDATE-4", judgetest.Response(200, `{"latest_revision_id":"1"}`))
+	require.NotNil(t, latest)
+	assert.Equal(t, "CP-UPDATE-2", latest.Requirement)
+	for list, want := range map[string]string{
+		`{"resources":[{"id":"1"}]}`:                       "CP-UPDATE-2",
+		`{"resources":[{"id":"1"},{"id":"2"},{"id":"3"}]}`: "CP-UPDATE-4",
+	} {
+		_, problem := w.showsAll("CP-UPDATE-4", judgetest.Response(200, list))
+		require.NotNil(t, problem)
+		assert.Equal(t, want, problem.Requirement, list)
 	}
 }
 
