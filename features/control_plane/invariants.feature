@@ -116,3 +116,14 @@ Feature: Invariants of all control-plane responses
     Scenario: No read shows a read-only value that a request sent for a revision
       When all exchanges of the test run are read
       Then no read-only value of a request is shown by a revision of its deployment
+
+  @CP-INVARIANT-10 @should @section-2 @last
+  @needs:create.body
+  Rule: GET of a deployment shows the build_on_push that the last POST or PATCH has set
+    "a source_config object containing build_on_push (boolean)"
+    Judged on GETs that were sent after the key patience, if no write was in progress, the last write returned 200 or
+    201 and sent build_on_push, and the deployment shows it. A target may keep false for a tag.
+
+    Scenario: Every GET of a deployment shows the build_on_push that was set last
+      When all exchanges of the test run are read
+      Then each deployment shows the build_on_push that was set last

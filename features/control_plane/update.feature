@@ -259,8 +259,10 @@ Feature: Updating a deployment
       Given a deployment created for this scenario with build_on_push true
       When the client updates "repo_ref" to the tag and build_on_push to false in one request
       Then the update returns 2xx
+      And the request is refused with 4xx, or build_on_push is never true with a tag ref
       When the client updates "repo_ref" to its branch and build_on_push to true in one request
       Then the update returns 2xx
+      And the request is refused with 4xx, or build_on_push is never true with a tag ref
 
     @creates:1/1
     Scenario: A deployment with build_on_push true that is updated to a tag never has both
@@ -273,6 +275,12 @@ Feature: Updating a deployment
       Given a deployment created for this scenario from the tag
       When the client sends an update with build_on_push true
       Then the request is refused with 4xx, or build_on_push is never true with a tag ref
+
+    @last
+    @record
+    Scenario: No GET of a deployment in the test run shows build_on_push true with a tag
+      When all exchanges of the test run are read
+      Then no deployment has build_on_push true with a tag
 
   @CP-UPDATE-9 @must @section-2
   @needs:alternatives.repo_ref|alternatives.image_uri @shares:updated
@@ -379,6 +387,10 @@ Feature: Updating a deployment
       When the client sends an update with an empty object
       Then the deployment still has build_on_push true
       When the client sends an update with an empty source_revision_config
+      Then the deployment still has build_on_push true
+      When the client sends an update with an empty source_config
+      Then the deployment still has build_on_push true
+      When the client sends an update with only its name
       Then the deployment still has build_on_push true
       When the client updates "repo_ref"
       Then the deployment still has build_on_push true

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/controlplane/judge"
@@ -239,8 +240,8 @@ func (w *World) refusedOrNoBuildOnPush(ctx context.Context) error {
 
 // noTagBuildsOnPush reads the deployment after a request.
 func (w *World) noTagBuildsOnPush(ctx context.Context, act *exchange.Response, id string) error {
-	if act.OK() { // an accepted request may take effect in the background
-		if err := w.target.WaitSettleDelay(ctx, act); err != nil {
+	if act.OK() { // an accepted request may take effect in the background, and a read may be as old as patience
+		if err := client.Sleep(ctx, w.target.SettleDelay(act)+w.target.Config.Patience); err != nil {
 			return err
 		}
 	}

@@ -286,6 +286,8 @@ func validUpdate(what string) map[string]any {
 		return map[string]any{"source_config": map[string]any{"build_on_push": false}}
 	case "build_on_push true":
 		return map[string]any{"source_config": map[string]any{"build_on_push": true}}
+	case "an empty source_config":
+		return map[string]any{"source_config": map[string]any{}}
 	case "an empty source_revision_config":
 		return plane.SourceUpdate(map[string]any{})
 	case "the three source fields null":

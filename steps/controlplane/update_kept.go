@@ -59,10 +59,14 @@ func (w *World) readOnlyUnchanged(ctx context.Context) error {
 
 // readOnlyIgnored reads the deployment and its latest revision: an invariant judges what the revision shows.
 func (w *World) readOnlyIgnored(ctx context.Context) error {
-	if w.scene.Response.IsRefused() {
+	act := w.scene.Response
+	if act.IsRefused() {
 		return nil
 	}
-	if err := w.target.WaitSettleDelay(ctx, w.scene.Response); err != nil {
+	if _, err := w.plane.AwaitLatest(ctx, w.Deployment, act, "read-only fields", w.before.Latest); err != nil {
+		return err
+	}
+	if err := w.target.WaitSettleDelay(ctx, act); err != nil {
 		return err
 	}
 	after, err := w.retrieveNow(ctx)

@@ -53,15 +53,21 @@ func deploymentOf(s *seen) string {
 	return s.In("deployment_id")
 }
 
+// sentIn returns the read-only values in a request.
+func sentIn(s *seen, w *write) (all []sentValue) {
+	for _, path := range append(slices.Clone(ofRevisions), ofDeployments[0]) {
+		if value := s.request.Get(path); value.Type == gjson.String && value.Str != "" {
+			all = append(all, sentValue{w, path, value.Str})
+		}
+	}
+	return all
+}
+
 func (r *readOnly) note(s *seen) {
 	if isWrite(s) && s.Status/100 != 4 && deploymentOf(s) != "" {
 		w := &write{sent: s.Sent, ended: s.Ended, deployment: deploymentOf(s), patch: s.Op.ID == "update-deployment"}
-		for _, path := range append(slices.Clone(ofRevisions), ofDeployments[0]) {
-			if value := s.request.Get(path); value.Type == gjson.String && value.Str != "" {
-				key := exchange.IDKey(w.deployment)
-				r.sent[key] = append(r.sent[key], sentValue{w, path, value.Str})
-			}
-		}
+		key := exchange.IDKey(w.deployment)
+		r.sent[key] = append(r.sent[key], sentIn(s, w)...)
 	}
 	for _, o := range objectsIn(s) {
 		for _, path := range o.paths {
@@ -97,6 +103,9 @@ func objectsIn(s *seen) (all []shownObject) {
 }
 
 func (r *readOnly) check(t *tally, s *seen) {
+	if isWrite(s) && s.Status/100 == 4 && len(sentIn(s, nil)) > 0 {
+		t.judged++ // a refused request sets nothing
+	}
 	ofDeployment := r.sent[exchange.IDKey(deploymentOf(s))]
 	if len(ofDeployment) == 0 {
 		return

@@ -37,6 +37,7 @@ func TestRevisionsTakeNoReadOnlyValueFromARequest(t *testing.T) {
 		reads(`"status":"DEPLOYED",` + commits)(h)
 		h.patches(`{"id":"`+three+`","status":"SKIPPED",`+commits+`}`, 200, `{}`)
 	}, map[string]row{
+		"a refused update":          {func(h *history) { h.patches(`{"status":"SKIPPED"}`, 422, `{}`) }, ""},
 		"it had the commit before":  {reads(commits), ""},
 		"the status of the request": {reads(`"status":"SKIPPED"`), "/status"},
 		"a later revision skipped it": {func(h *history) {

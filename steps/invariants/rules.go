@@ -121,6 +121,7 @@ func (r *Record) newRules() map[string]*invariant {
 	valid := newRefused(r.target, sent)
 	addRefusedRules(rules, valid, updates)
 	addStateRules(rules, newStates(valid), newDeployments(c.Patience))
+	addPushRules(rules, newPushes(c.Patience))
 	values := newReadOnly(sent)
 	rules[`no read-only value of a request is shown by a revision of its deployment`] = &invariant{side: plane,
 		note: values.note, check: values.check}
@@ -138,6 +139,14 @@ func addStateRules(rules map[string]*invariant, st *states, d *deployments) {
 		check: d.checkOnlyRevision, coveredBy: "CP-CREATE-2 CP-LIST-* CP-UPDATE-*"}
 	rules[`all GETs of a deployment and its revisions show the same source`] = &invariant{side: plane,
 		check: d.checkSource, coveredBy: "CP-CREATE-* CP-GET-1 CP-REV-* CP-UPDATE-5"}
+}
+
+// addPushRules adds the rules about build_on_push.
+func addPushRules(rules map[string]*invariant, p *pushes) {
+	rules[`no deployment has build_on_push true with a tag`] = &invariant{side: spec.ControlPlane,
+		note: p.note, check: p.checkTag, coveredBy: "CP-CREATE-5"}
+	rules[`each deployment shows the build_on_push that was set last`] = &invariant{side: spec.ControlPlane,
+		check: p.checkSet, advisory: true, coveredBy: "CP-CREATE-5 CP-UPDATE-8 CP-UPDATE-12"}
 }
 
 // addRefusedRules adds the rules that valid requests are served, one for each operation. updates names the requirement

@@ -1,0 +1,97 @@
+package invariants
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// buildOnPush is the path of the field in a deployment and in the requests that set it.
+const buildOnPush = "source_config.build_on_push"
+
+// pushes judges build_on_push of deployments (section 2). It judges reads that were sent after patience has passed since the
+// last write, and no reads while a write was under way.
+type pushes struct {
+	patience time.Duration
+	writes   map[string][]pushWrite // by deployment
+}
+
+// pushWrite is a creation or an update that was not refused.
+type pushWrite struct {
+	sent, ended time.Time // ended is zero if the server may still carry it out
+	isDone      bool      // it returned 2xx, and not 202
+	set         gjson.Result
+}
+
+func newPushes(patience time.Duration) *pushes {
+	return &pushes{patience: patience, writes: map[string][]pushWrite{}}
+}
+
+func (p *pushes) note(s *seen) {
+	if id := exchange.IDKey(deploymentOf(s)); isWrite(s) && s.Status/100 != 4 && id != "" {
+		w := pushWrite{sent: s.Sent, ended: s.Ended, isDone: s.ok() && s.Status != http.StatusAccepted, set: s.request.Get(buildOnPush)}
+		if s.Status == 0 || s.Status >= http.StatusInternalServerError {
+			w.ended = time.Time{}
+		}
+		p.writes[id] = append(p.writes[id], w)
+	}
+}
+
+// last returns the last write before a read of a deployment. It returns false if a write may have had no effect yet.
+func (p *pushes) last(s *seen) (last pushWrite, isSettled bool) {
+	for _, w := range p.writes[exchange.IDKey(s.In("deployment_id"))] {
+		if !w.sent.Before(s.Ended) {
+			continue
+		}
+		if w.ended.IsZero() || s.Sent.Before(w.ended.Add(p.patience)) {
+			return last, false
+		}
+		if !w.sent.Before(last.sent) {
+			last = w
+		}
+	}
+	return last, true
+}
+
+// hasTag reports whether a deployment shows a tag as its ref.
+func hasTag(s *seen) bool {
+	return strings.HasPrefix(s.response.Get(sourceConfig+".repo_ref").Str, "refs/tags/")
+}
+
+// checkTag judges that no deployment has both a tag and build_on_push true.
+func (p *pushes) checkTag(t *tally, s *seen) {
+	if s.Op.ID != "get-deployment" || !s.ok() || !hasTag(s) {
+		return
+	}
+	if _, isSettled := p.last(s); !isSettled {
+		return
+	}
+	t.judged++
+	if s.response.Get(buildOnPush).Type == gjson.True {
+		t.violated(s, outcome.WrongValue, "/source_config/build_on_push", "A deployment has build_on_push true with a tag as its repo_ref",
+			"false", "true")
+	}
+}
+
+// checkSet judges that a deployment shows the value that the last write has set. A target may keep false if the ref is a tag.
+func (p *pushes) checkSet(t *tally, s *seen) {
+	shown := s.response.Get(buildOnPush)
+	if s.Op.ID != "get-deployment" || !s.ok() || !shown.IsBool() || hasTag(s) {
+		return
+	}
+	last, isSettled := p.last(s)
+	if !isSettled || !last.isDone || !last.set.IsBool() {
+		return
+	}
+	t.judged++
+	if shown.Type != last.set.Type {
+		t.violated(s, outcome.WrongValue, "/source_config/build_on_push", "A deployment does not show the build_on_push that was set last",
+			strconv.FormatBool(last.set.Bool()), strconv.FormatBool(shown.Bool()))
+	}
+}
