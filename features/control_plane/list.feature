@@ -239,6 +239,12 @@ Feature: Listing the revisions of a deployment
 
     @last
     @record
+    Scenario: No list in the test run has a revision twice
+      When all exchanges of the test run are read
+      Then no list has a revision twice
+
+    @last
+    @record
     Scenario: Each revision is in at least one list of its deployment in the test run
       When all exchanges of the test run are read
       Then each revision that was known before is in a list of its deployment
@@ -515,6 +521,20 @@ Feature: Listing the revisions of a deployment
         | value        |
         | NO_SUCH      |
         | deployed-ish |
+        | %            |
+        | DEPLOYE_     |
+        | .*           |
+
+    Scenario Outline: The status filter "<value>" does not return revisions with a status that it does not name
+      Given a DEPLOYED deployment
+      When the client filters its revisions by status "<value>"
+      Then the list is empty, or the request is refused with 4xx
+
+      Examples:
+        | value                       |
+        | BUILD_FAILED,NO_SUCH        |
+        | BUILD_FAILED,               |
+        | BUILD_FAILED, CREATE_FAILED |
 
     Scenario Outline: A status filter that <what> a NUL character returns an empty list or 4xx
       Given a DEPLOYED deployment

@@ -169,6 +169,12 @@ Feature: Updating a deployment
         | the three source fields null    |
         | an empty source_revision_config |
 
+    @last
+    @record
+    Scenario: No deployment in the test run has more revisions than requests that may have created one
+      When all exchanges of the test run are read
+      Then no deployment has more revisions than requests that may have created one
+
     @situation @writes
     Scenario Outline: An update without a source field creates no revision of a deployment of which <event>
       Given a deployment of which <event>

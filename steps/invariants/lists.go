@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -20,14 +22,28 @@ type lists struct {
 	*revisions                                 // of the same record
 	known      map[string]map[string]time.Time // when a revision was first named, by deployment and revision
 	listed     map[string]bool                 // revisions in any list without a filter
+	created    map[string]bool                 // deployments whose creation is known
+	creating   map[string][]time.Time          // when requests that may have created a revision were sent, by deployment
+	named      map[string]map[string]time.Time // when a list or GET of a deployment first named a revision
 }
 
 func newLists(r *revisions) *lists {
-	return &lists{revisions: r, known: map[string]map[string]time.Time{}, listed: map[string]bool{}}
+	return &lists{revisions: r, known: map[string]map[string]time.Time{}, listed: map[string]bool{}, created: map[string]bool{},
+		creating: map[string][]time.Time{}, named: map[string]map[string]time.Time{}}
 }
 
 func (l *lists) note(s *seen) {
 	deployment := s.In("deployment_id")
+	if id := exchange.IDKey(deploymentOf(s)); isWrite(s) && s.Status/100 != 4 && id != "" {
+		isCreation := s.Op.ID == "create-deployment"
+		l.created[id] = l.created[id] || isCreation
+		if isCreation || setsSource(s) {
+			l.creating[id] = append(l.creating[id], s.Sent)
+		}
+	}
+	for _, id := range namedIn(s) {
+		noteFirst(l.named, exchange.IDKey(deployment), id, s.Ended)
+	}
 	if !s.ok() || s.Status == http.StatusAccepted { // 202 does not say that the revision exists
 		return
 	}
@@ -47,15 +63,30 @@ func (l *lists) note(s *seen) {
 	}
 }
 
+// setsSource reports whether an update has a value other than null in its source_revision_config, whatever its type.
+func setsSource(s *seen) bool {
+	isSet := false
+	s.request.Get(sourceConfig).ForEach(func(_, value gjson.Result) bool {
+		isSet = isSet || value.Type != gjson.Null
+		return true
+	})
+	return isSet
+}
+
 // noteRevision notes when a revision was first named.
 func (l *lists) noteRevision(deployment, revision string, at time.Time) {
+	noteFirst(l.known, deployment, exchange.IDKey(revision), at)
+}
+
+// noteFirst notes when a revision of a deployment was first named.
+func noteFirst(all map[string]map[string]time.Time, deployment, revision string, at time.Time) {
 	if deployment == "" || revision == "" {
 		return
 	}
-	if l.known[deployment] == nil {
-		l.known[deployment] = map[string]time.Time{}
+	if all[deployment] == nil {
+		all[deployment] = map[string]time.Time{}
 	}
-	keepEarliest(l.known[deployment], exchange.IDKey(revision), at)
+	keepEarliest(all[deployment], revision, at)
 }
 
 // check judges first pages without a filter. A list that was requested within patience counts as judged, too.
@@ -80,6 +111,74 @@ func (l *lists) check(t *tally, s *seen) {
 		t.violated(s, outcome.MissingItem, "/resources", "The list of revisions lacks revisions that the server named before",
 			"at least "+reports.Count(want, "revision"), reports.Count(rows, "revision"))
 	}
+}
+
+// checkTwice judges that no list has a revision twice, even within patience: no state of a deployment has it twice.
+func (l *lists) checkTwice(t *tally, s *seen) {
+	if s.Op.ID != "list-revisions" || !s.shows() {
+		return
+	}
+	t.judged++
+	ids := revisionsIn(s)
+	if len(ids) > len(distinct(ids)) {
+		t.violated(s, outcome.ExtraItem, "/resources", "A list has the same revision twice",
+			reports.Count(len(distinct(ids)), "different revision"), reports.Count(len(ids), "row"))
+	}
+}
+
+// checkSurplus judges that lists and GETs of a deployment do not name more revisions than its creation and its updates may
+// have created (section 2). Updates that were refused create none, and neither do those without a field of the source.
+func (l *lists) checkSurplus(t *tally, s *seen) {
+	deployment := exchange.IDKey(s.In("deployment_id"))
+	if len(namedIn(s)) == 0 || !l.created[deployment] {
+		return
+	}
+	named, most := 0, 0
+	for _, at := range l.named[deployment] {
+		if !at.After(s.Ended) {
+			named++
+		}
+	}
+	for _, sent := range l.creating[deployment] {
+		if sent.Before(s.Ended) {
+			most++
+		}
+	}
+	t.judged++
+	if named > most {
+		pointer := "/resources"
+		if s.Op.ID == "get-deployment" {
+			pointer = "/latest_revision_id"
+		}
+		t.violated(s, outcome.ExtraItem, pointer, "A deployment has more revisions than requests that may have created one",
+			"at most "+reports.Count(most, "revision"), reports.Count(named, "revision"))
+	}
+}
+
+// namedIn returns the ids of revisions that a list or GET of a deployment names.
+func namedIn(s *seen) []string {
+	latest := exchange.IDKey(s.response.Get("latest_revision_id").Str)
+	switch {
+	case !s.shows():
+	case s.Op.ID == "list-revisions":
+		return revisionsIn(s)
+	case s.Op.ID == "get-deployment" && latest != "":
+		return []string{latest}
+	}
+	return nil
+}
+
+// revisionsIn returns the ids of the revisions in a list, as they come.
+func revisionsIn(s *seen) (ids []string) {
+	for _, row := range s.response.Get("resources").Array() {
+		ids = append(ids, exchange.IDKey(row.Get("id").Str))
+	}
+	return ids
+}
+
+// distinct returns each of the ids once.
+func distinct(ids []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(ids)))
 }
 
 // checkListed judges that each known revision is in a list without a filter. The evidence is a first page that has room for

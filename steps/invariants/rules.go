@@ -103,6 +103,9 @@ func (r *Record) newRules() map[string]*invariant {
 			side: plane, note: listed.note, check: listed.check, coveredBy: "CP-LIST-* CP-CREATE-* CP-UPDATE-* CP-GET-1"},
 		`each revision that was known before is in a list of its deployment`: {
 			side: plane, check: listed.checkListed, shows: always, coveredBy: "CP-CREATE-* CP-UPDATE-* CP-GET-1 CP-REV-*"},
+		`no list has a revision twice`: {side: plane, check: listed.checkTwice, coveredBy: "CP-LIST-*"},
+		`no deployment has more revisions than requests that may have created one`: {side: plane, check: listed.checkSurplus,
+			shows: always, coveredBy: "CP-AUTH-* CP-CREATE-* CP-UPDATE-* CP-LIST-* CP-GET-1 CP-REV-*"},
 		`no refusal of the control plane contains a stack trace`: {side: plane, check: traceless, advisory: true},
 		`no refusal of the agent server contains a stack trace`:  {side: agent, check: traceless, advisory: true},
 		`no response to one caller contains an id or a text of another user`: {
