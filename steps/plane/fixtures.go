@@ -239,6 +239,10 @@ func (p *Plane) makeFailed(ctx context.Context) (*Deployment, error) {
 // (20, section 8), and not a multiple of the page sizes that scenarios use.
 const longHistory = 23
 
+// lateFailure is the number of revisions of a long history before its second revision that fails. A few newer ones follow:
+// the first page of a list that is filtered by another status then lacks a revision of the whole list in its middle.
+const lateFailure = longHistory - 4
+
 // makeLong makes a deployment with a long history. If the configuration names a source that cannot be built and the target
 // accepts it, one of the revisions fails, so that filters by status can be judged.
 func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
@@ -249,7 +253,14 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 	if err := p.failOnce(ctx, d); err != nil {
 		return nil, err
 	}
-	for len(d.Revisions) < longHistory {
+	for hasFailed := false; len(d.Revisions) < longHistory; {
+		if len(d.Revisions) == lateFailure && !hasFailed {
+			hasFailed = true
+			if err := p.failOnce(ctx, d); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if err := p.Update(ctx, d, p.Sources.Next(len(d.Revisions))); err != nil {
 			return nil, err
 		}
