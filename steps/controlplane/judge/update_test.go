@@ -51,6 +51,8 @@ func updateRows() []judgetest.Row {
 			Kind: outcome.Changed, Actual: "1 new"},
 		{Name: "an update without a source changes the latest revision", Got: creates(0, "b", "a"),
 			Kind: outcome.Changed, Actual: "a, although no revision is new"},
+		{Name: "an update without a source is sent before the latest revision is named", Got: CreatesRevisions(act,
+			Snapshot{Revisions: before.Revisions}, snapshot(2, "a", "b"), 0, "the same revisions as before")},
 		{Name: "an update without a source shortens the list", Got: creates(0, "b")},
 
 		{Name: "the new revision is the latest", Got: names("c")},
