@@ -129,6 +129,7 @@ type deployment struct {
 	asked int       // maximum number of revisions
 	owner string    // the requirement of the last write, which a wrong number of revisions violates
 	late  time.Time // until this time reads may show the state before the last write
+	isOff bool      // no history explains the last reads; a known failure does, whose requirement is the owner
 }
 
 func (h *controlPlane) begin() session {
@@ -252,13 +253,16 @@ func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error
 			s.deployments[d.Object] = &deployment{Deployment: d.made, pasts: pasts, asked: 1, owner: owner}
 		case update:
 			t := s.deployments[d.Object]
-			if d.Caller != theClient {
-				t.owner = "CP-AUTH-3"
-				break
+			owner := "CP-AUTH-3"
+			if d.Caller == theClient {
+				_, source := s.change(d.With)
+				t.asked += min(len(source), 1)
+				owner = requirementOfUpdate(source, "CP-UPDATE-4")
 			}
-			_, source := s.change(d.With)
-			t.asked += min(len(source), 1)
-			t.owner = requirementOfUpdate(source, "CP-UPDATE-4")
+			isKnown := t.isOff || wrote[d.Object] && s.known(t.owner) // the writes of a group are in flight together
+			if !isKnown {
+				t.owner = owner
+			}
 		default:
 			continue
 		}
@@ -328,7 +332,8 @@ func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem
 			next, problem = explained(next, reads[1:], s.after, s.known)
 		}
 		if problem == nil {
-			t.pasts = next
+			_, unknown := explained(t.pasts, reads, s.after, func(string) bool { return false })
+			t.pasts, t.isOff = next, unknown != nil
 			return true, nil
 		}
 		_, timedOut := s.timedOut.Load(problem.Requirement)

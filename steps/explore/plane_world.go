@@ -88,7 +88,7 @@ func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
 	}
 	all := maps.Clone(w[len(w)-1].source)
 	maps.Copy(all, source)
-	return []past{append(slices.Clone(w), revision{source: all, owner: creates(source, "")})}, nil
+	return []past{append(slices.Clone(w), revision{source: all, owner: requirementOfUpdate(source, "")})}, nil
 }
 
 // showsLatest compares GET of a deployment with its latest revision.
