@@ -25,7 +25,7 @@ func (o *Oracle) find(side Side, method, path string) *operation {
 }
 
 // match reports whether a path matches a template, and the number of parameters. An empty segment is never the value of a
-// parameter.
+// parameter, and neither is a dot segment: a server removes it (RFC 3986, section 5.2.4), and may serve another operation.
 func match(template, segments []string) (parameters int, ok bool) {
 	if len(template) != len(segments) {
 		return 0, false
@@ -33,7 +33,7 @@ func match(template, segments []string) (parameters int, ok bool) {
 	for i, t := range template {
 		switch {
 		case isParameter(t):
-			if segments[i] == "" {
+			if s := segments[i]; s == "" || s == "." || s == ".." {
 				return 0, false
 			}
 			parameters++

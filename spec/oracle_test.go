@@ -63,6 +63,8 @@ func TestFind(t *testing.T) {
 		{ControlPlane, "PUT", "/v2/deployments", ""},
 		{ControlPlane, "GET", "/v2/deployments/", ""},
 		{ControlPlane, "GET", "/v2/deployments//revisions", ""},
+		{ControlPlane, "GET", "/v2/deployments/d/revisions/.", ""},
+		{ControlPlane, "GET", "/v2/deployments/../revisions", ""},
 		{ControlPlane, "GET", revisionsPath + "/", ""},
 		{ControlPlane, "GET", "", ""},
 		{"moon", "GET", "/v2/deployments", ""},
