@@ -130,7 +130,7 @@ func (l *lists) checkTwice(t *tally, s *seen) {
 // have created (section 2). Updates that were refused create none, and neither do those without a field of the source.
 func (l *lists) checkSurplus(t *tally, s *seen) {
 	deployment := exchange.IDKey(s.In("deployment_id"))
-	if len(namedIn(s)) == 0 || !l.created[deployment] {
+	if len(namedIn(s)) == 0 || !l.created[deployment] || l.recorded {
 		return
 	}
 	named, most := 0, 0

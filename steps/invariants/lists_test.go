@@ -45,6 +45,8 @@ func TestRowsOfLists(t *testing.T) {
 		{"that of a later update", surplus, []func(*history){created, lists(two, three), updated(ref, 200)}, true},
 		{"that of a refused update, as the latest", surplus, []func(*history){created, latest(two), updated(ref, 409), latest(three)}, true},
 		{"that of an update, as the latest", surplus, []func(*history){created, latest(two), updated(ref, 200), latest(three)}, false},
+		{"that of an update which may be missing in a recording", surplus, []func(*history){
+			func(h *history) { h.target.Recorded = true }, created, lists(two, three)}, false},
 		{"the creation is unknown", surplus, []func(*history){lists(two, three)}, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {

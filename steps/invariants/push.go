@@ -20,6 +20,7 @@ const buildOnPush = "source_config.build_on_push"
 type pushes struct {
 	patience time.Duration
 	writes   map[string][]pushWrite // by deployment
+	recorded bool                   // others sent the requests, and perhaps more
 }
 
 // pushWrite is a creation or an update that was not refused.
@@ -82,7 +83,7 @@ func (p *pushes) checkTag(t *tally, s *seen) {
 // checkSet judges that a deployment shows the value that the last write has set. A target may keep false if the ref is a tag.
 func (p *pushes) checkSet(t *tally, s *seen) {
 	shown := s.response.Get(buildOnPush)
-	if s.Op.ID != "get-deployment" || !s.ok() || !shown.IsBool() || hasTag(s) {
+	if s.Op.ID != "get-deployment" || !s.ok() || !shown.IsBool() || hasTag(s) || p.recorded {
 		return
 	}
 	last, isSettled := p.last(s)

@@ -41,6 +41,8 @@ func TestBuildOnPush(t *testing.T) {
 		{"another value than the creation", set, []func(*history){created(yes), shows(no)}, true},
 		{"the value of the update", set, []func(*history){created(no), updated(yes, 200), shows(yes)}, false},
 		{"the value before the update", set, []func(*history){created(no), updated(yes, 200), shows(no)}, true},
+		{"the value before the update, in a recording", set, []func(*history){
+			func(h *history) { h.target.Recorded = true }, created(no), updated(yes, 200), shows(no)}, false},
 		{"the value before the update, within patience", set, []func(*history){impatient, created(no), updated(yes, 200), shows(no)}, false},
 		{"the value before an update that was only accepted", set, []func(*history){created(no), updated(yes, 202), shows(no)}, false},
 		{"the value before an update that was refused", set, []func(*history){created(no), updated(yes, 422), shows(no)}, false},

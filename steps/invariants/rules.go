@@ -124,7 +124,9 @@ func (r *Record) newRules() map[string]*invariant {
 	valid := newRefused(r.target, sent)
 	addRefusedRules(rules, valid, updates)
 	addStateRules(rules, newStates(valid), newDeployments(c.Patience))
-	addPushRules(rules, newPushes(c.Patience))
+	pushed := newPushes(c.Patience)
+	pushed.recorded = r.target.Recorded
+	addPushRules(rules, pushed)
 	values := newReadOnly(sent)
 	rules[`no read-only value of a request is shown by a revision of its deployment`] = &invariant{side: plane,
 		note: values.note, check: values.check}
