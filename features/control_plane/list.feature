@@ -584,7 +584,8 @@ Feature: Listing the revisions of a deployment
   @reads:settled=1 @shares:history
   Rule: Lists with remote_reconciled true and with false share no revision with a final status
     "remote_reconciled ... boolean or null ... Filters by remote-reconciled revisions"
-    Settled revisions are those whose status no longer changes. Which revisions each value returns is not judged.
+    Settled revisions are those whose status no longer changes. Which revisions each value returns is not judged: a
+    revision may be in neither list.
 
     Scenario: The lists with remote_reconciled true and with false share no revision with a final status
       Given a deployment whose revisions have settled

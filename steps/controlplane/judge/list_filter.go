@@ -32,10 +32,11 @@ func IsEmptyOrRefused(a *exchange.Response, class string) error {
 }
 
 // ShareNone judges that no revision is listed both with remote_reconciled=true and with false. The ids with true were
-// read before and after those with false, because a revision may become reconciled in between.
+// read before and after those with false, because a revision may become reconciled in between. A revision may be in neither
+// list, because whether it is reconciled may be unknown.
 func ShareNone(withTrue, withFalse *exchange.Response, before, ids, after []string) error {
-	if len(before)+len(ids) == 0 {
-		return outcome.Inconclusive("both lists are empty")
+	if len(before)+len(ids) == 0 && !(withTrue.OK() && withFalse.OK()) {
+		return outcome.Inconclusive("a list cannot be read: %s", outcome.Seen(withTrue))
 	}
 	keysBefore, keysAfter := exchange.IDKeys(before), exchange.IDKeys(after)
 	var shared []string

@@ -227,6 +227,7 @@ func filterRows() []judgetest.Row {
 		{Name: "a revision is reconciled no more", Got: share([]string{"b"}, []string{"b"}, nil)},
 		{Name: "a revision in both lists", Got: share([]string{"a", "b"}, []string{"b", "c"}, []string{"b"}),
 			Kind: outcome.ExtraItem, Pointer: "/resources", Actual: "revision b in both"},
-		{Name: "both lists are empty", Got: share(nil, nil, []string{"a"}), Verdict: reports.Inconclusive},
+		{Name: "both lists are empty", Got: share(nil, nil, []string{"a"})},
+		{Name: "both lists are refused", Got: ShareNone(respond("GET", "/r", 400, `{}`), withFalse, nil, nil, nil), Verdict: reports.Inconclusive},
 	}
 }
