@@ -52,6 +52,17 @@ Feature: Authentication at the agent server
         | join a run of an unknown thread     |
         | read the state of an unknown thread |
 
+    @anonymous
+    Scenario Outline: On a connection that has served the user, the request to <operation> without credentials returns the handler's status
+      Given a completed run, or an unknown one
+      When on a connection that has served the user, a caller without credentials tries to <operation>
+      Then the caller is refused with the status of the authentication handler
+
+      Examples:
+        | operation      |
+        | read the state |
+        | retrieve a run |
+
     @writes
     Scenario Outline: Without credentials, the request to <operation> during a run returns the handler's status
       Given a run in progress on a new thread

@@ -35,6 +35,16 @@ Feature: Authorization at the agent server
         | second | read the state |
         | second | retrieve a run |
 
+    Scenario Outline: On a connection that has served the user, another user's request to <operation> returns an HTTP error
+      Given a completed run
+      When on a connection that has served the user, the other user tries to <operation>
+      Then the request returns an HTTP error status
+
+      Examples:
+        | operation      |
+        | read the state |
+        | retrieve a run |
+
     Scenario Outline: A thread of the <owner> user that names another user as owner returns an HTTP error to that user
       Given the user is the <owner> configured user
       And a thread of the user that names the other user as owner

@@ -27,6 +27,16 @@ Feature: Authentication at the control plane
         | list its revisions    |
         | retrieve a revision   |
 
+    Scenario Outline: On a connection that has served the client, the request to <operation> without credentials returns 401 or 403
+      Given an existing deployment, or an unknown id
+      When on a connection that has served the client, a client with no credentials tries to <operation>
+      Then the request is refused with 401 or 403
+
+      Examples:
+        | operation             |
+        | retrieve a deployment |
+        | list its revisions    |
+
     @situation @writes
     Scenario Outline: Without credentials no operation returns 2xx at a deployment of which <event>
       Given a deployment of which <event>
@@ -412,6 +422,12 @@ Feature: Authentication at the control plane
         | retrieve a deployment |
         | list its revisions    |
         | retrieve a revision   |
+
+    @reads @shares:deployment
+    Scenario: On a connection that has served the client, the request of another tenant shows nothing
+      Given an existing deployment
+      When on a connection that has served the client, the other tenant tries to retrieve a deployment
+      Then the response has the status code for an unknown deployment
 
     @needs:other_tenant.bearer @reads @shares:deployment
     Scenario Outline: The request to <operation> with only the bearer token of another tenant shows nothing

@@ -45,6 +45,7 @@
 //	deployment, latest (its latest revision), revisions, threads, thread, state, run
 //	before (the deployment before the request)
 //	sent (the request body as text), url (its path, with that of the server), question (its query, with the ?)
+//	link (the address of the client, which identifies the connection)
 //	owner (the credentials of the owner of the object, by header)
 //	home (the thread of the run in the path, or the deployment of the revision)
 //	clock (the current time), end (the end of a run that is created now, computed from its input), fresh-id (a new UUID)

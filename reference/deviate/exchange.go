@@ -107,6 +107,7 @@ var readers = map[string]func(x *exchange) any{
 	},
 	"sent":     func(x *exchange) any { return string(x.sent) },
 	"url":      func(x *exchange) any { return x.r.URL.EscapedPath() },
+	"link":     func(x *exchange) any { return x.r.RemoteAddr },
 	"question": func(x *exchange) any { return strings.TrimPrefix(x.r.URL.RequestURI(), x.r.URL.EscapedPath()) },
 	"clock":    func(*exchange) any { return time.Now().UTC().Format(time.RFC3339Nano) },
 	"end":      (*exchange).end,

@@ -19,7 +19,7 @@ var (
 	textRoots   = []string{"query", "header", "path", "answer-header"} // contain texts by name
 	lookedUp    = []string{"deployment", "latest", "revisions", "threads", "thread", "state", "run", "before"}
 	memoryRoots = []string{"kept", "common"}
-	otherRoots  = []string{"sent", "url", "question", "clock", "end", "fresh-id", "home", "owner", "was", "its"}
+	otherRoots  = []string{"sent", "url", "link", "question", "clock", "end", "fresh-id", "home", "owner", "was", "its"}
 
 	answerRoots  = []string{"status", "answer", "each", "answer-header", "body"}
 	writtenRoots = slices.Concat([]string{"method", "query", "header", "path", "request"}, answerRoots)

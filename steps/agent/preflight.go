@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 const (
@@ -49,6 +51,7 @@ func (s *Server) preflight(ctx context.Context) (pace, error) {
 		if err != nil || !first.Complete() {
 			return pace{}, context.Cause(ctx)
 		}
+		s.separateCallers(ctx, first.Thread)
 		p := pace{hold: holdAfter(first), atOnce: s.target.Config.Agent.Runs}
 		s.learn(p) // count uses this hold
 		if p.atOnce == 0 {
@@ -58,6 +61,13 @@ func (s *Server) preflight(ctx context.Context) (pace, error) {
 		s.limit(p.atOnce)
 		return p, context.Cause(ctx)
 	})
+}
+
+// separateCallers compares the owner of a thread with a caller without credentials on one connection.
+func (s *Server) separateCallers(ctx context.Context, t *Thread) {
+	path := StatePath(t.ID)
+	s.target.SeparateCallers(ctx, s.target.ToAgent(s.Base, t.Owner, http.MethodGet, path, nil),
+		s.target.ToAgent(s.Base, target.Caller{}, http.MethodGet, path, nil))
 }
 
 func (as *Agents) learn(p pace) { as.pace.Store(&p) }

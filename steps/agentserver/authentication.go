@@ -38,6 +38,8 @@ func (w *World) defineCallers(r *common.Definitions) {
 	r.Given(refusedCallers+` was refused (a run(?: with rollback)?) on it`,
 		w.requireRefusedRun)
 	r.When(anyAttempt, w.callerTries)
+	r.When(`on a connection that has served the user, (the other user|a caller without credentials) tries to (read the state|retrieve a run)`,
+		w.callerTriesOnConnection)
 	r.When(duringRun, w.callerTriesDuringRun)
 	r.When(`the user starts a run that reports its caller`, w.userStartsReport)
 	r.When(`the user starts a run that reports its caller, and names another user in its config`, w.userClaimsAnother)
@@ -106,6 +108,15 @@ func (w *World) callerTries(ctx context.Context, name, operation string) error {
 	}
 	w.scene.Response = a
 	return nil
+}
+
+// callerTriesOnConnection sends the request of a caller on the connection of an equal request of the user.
+func (w *World) callerTriesOnConnection(ctx context.Context, name, operation string) error {
+	ctx = w.target.Client.OneConnection(ctx)
+	if err := w.callerTries(ctx, target.TheUser, operation); err != nil {
+		return err
+	}
+	return w.callerTries(ctx, name, operation)
 }
 
 // callerTriesDuringRun sends the request of a caller while the run of the user is in progress.

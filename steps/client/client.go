@@ -22,6 +22,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,6 +55,9 @@ type Client struct {
 	large chan struct{} // semaphore with one slot, for large bodies
 	gates sync.Map      // *gate by host
 
+	separate atomic.Bool  // see SeparateCallers
+	pools    atomic.Int64 // the number of contexts of OneConnection
+
 	granted, refused, waited atomic.Int64 // see Waited
 }
 
@@ -74,6 +78,16 @@ func New(concurrency int, route Route) *Client {
 // Close closes the idle connections.
 func (c *Client) Close() { (&http.Client{Transport: c.Transport}).CloseIdleConnections() }
 
+// OneConnection returns a context whose requests are sent on one connection that no other request uses, if they are sent one
+// after the other and the server keeps the connection open.
+func (c *Client) OneConnection(ctx context.Context) context.Context {
+	return inPool(ctx, &pool{name: "connection " + strconv.FormatInt(c.pools.Add(1), 10)})
+}
+
+// SeparateCallers makes each caller use connections that no other caller uses from now on. If a server takes the caller from
+// the connection and not from the request, this keeps the failure from showing in all other requirements.
+func (c *Client) SeparateCallers() { c.separate.Store(true) }
+
 // Waited returns how often the target asked the client to wait and it did, how often it did not, and the total time
 // that the client agreed to wait.
 func (c *Client) Waited() (granted, refused int, total time.Duration) {
@@ -87,6 +101,7 @@ func (c *Client) Do(ctx context.Context, r exchange.Request) (*exchange.Response
 	if err := c.check(r); err != nil {
 		return nil, err
 	}
+	r.AfterOther = poolOf(ctx).isAfterOther(r.Caller.Name)
 	g := c.gateOf(r.Base)
 	for attempt := 0; ; attempt++ {
 		a, pause, err := c.attempt(ctx, g, r, attempt)
@@ -297,6 +312,9 @@ func (c *Client) send(ctx context.Context, r exchange.Request) (*received, error
 func (c *Client) sendOnce(parent context.Context, r exchange.Request, seen *progress) (*received, error) {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
+	if c.separate.Load() && poolOf(ctx) == nil {
+		ctx = inPool(ctx, &pool{name: r.Caller.Name})
+	}
 	timer := time.AfterFunc(r.Timeout, cancel)
 	defer timer.Stop()
 	request, err := c.newRequest(seen.watch(ctx), r)

@@ -65,8 +65,15 @@ func (r *Route) proxy(request *http.Request) (*url.URL, error) {
 type transports struct {
 	route         *Route
 	named, others *http.Transport
+	pools         sync.Map    // *http.Transport by poolKey
 	requested     atomic.Bool // a server has requested a client certificate
 	responded     atomic.Bool // a server has responded to a request
+}
+
+// poolKey identifies a transport that has its own connections.
+type poolKey struct {
+	of   *http.Transport // the transport that it is a copy of
+	name string
 }
 
 // clientRefused is the error of a request without a response on a connection whose server had requested a client
@@ -115,12 +122,51 @@ func onNewConnection(ctx context.Context) context.Context {
 
 func needsNewConnection(ctx context.Context) bool { return ctx.Value(newConnectionKey{}) != nil }
 
+type poolKeyOfContext struct{}
+
+// pool identifies connections that no other requests use.
+type pool struct {
+	name  string
+	first atomic.Pointer[string] // the name of the first caller
+}
+
+// inPool returns a context whose requests use the connections of the pool only.
+func inPool(ctx context.Context, p *pool) context.Context {
+	return context.WithValue(ctx, poolKeyOfContext{}, p)
+}
+
+// poolOf returns the pool of a context, or nil.
+func poolOf(ctx context.Context) *pool {
+	p, _ := ctx.Value(poolKeyOfContext{}).(*pool)
+	return p
+}
+
+// isAfterOther reports whether another caller was the first to use the pool. It notes the first caller.
+func (p *pool) isAfterOther(caller string) bool {
+	return p != nil && !p.first.CompareAndSwap(nil, &caller) && *p.first.Load() != caller
+}
+
+// transportFor returns the transport with the connections of a context. of is the transport for the host.
+func (t *transports) transportFor(ctx context.Context, of *http.Transport) *http.Transport {
+	p := poolOf(ctx)
+	if p == nil {
+		return of
+	}
+	key := poolKey{of, p.name}
+	known, is := t.pools.Load(key)
+	if !is {
+		known, _ = t.pools.LoadOrStore(key, of.Clone())
+	}
+	return known.(*http.Transport)
+}
+
 // RoundTrip sends a request.
 func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
 	transport := t.others
 	if slices.Contains(t.route.Hosts, reports.HostPort(request.URL.String())) {
 		transport = t.named
 	}
+	transport = t.transportFor(request.Context(), transport)
 	if needsNewConnection(request.Context()) {
 		transport = transport.Clone()
 		transport.DisableKeepAlives = true
@@ -140,6 +186,10 @@ func (t *transports) RoundTrip(request *http.Request) (*http.Response, error) {
 func (t *transports) CloseIdleConnections() {
 	t.named.CloseIdleConnections()
 	t.others.CloseIdleConnections()
+	t.pools.Range(func(_, pool any) bool {
+		pool.(*http.Transport).CloseIdleConnections()
+		return true
+	})
 }
 
 // maxHeader limits the headers of a response, in bytes. Servers send a few thousand. In memory, a header may take a

@@ -33,6 +33,8 @@ func (w *World) defineAccess(r *common.Definitions) {
 		`a (?:bearer token|tenant ID) that is (?:`+noCredential+`)|the token of a user of the agent server|`+
 		`the other tenant(?: with (?:only its bearer token|the tenant ID of the client))?) tries to (`+operations+`|update its source|`+
 		listDeployments+`)(?: with a unique name)?`, w.clientTries)
+	r.When(`on a connection that has served the client, (?:a client with )?(no credentials|the other tenant) tries to (`+operations+`)`,
+		w.clientTriesOnConnection)
 	r.When(`a client tries each operation with (a (?:bearer token|tenant ID) that is (?:`+nearMiss+`|`+otherForm+`))`, w.clientTriesAll)
 	r.When(`a client with the scheme (API Key|Tenant ID|Bearer Auth) tries to (`+operations+`)`,
 		w.clientWithSchemeTries)
@@ -138,6 +140,16 @@ func (w *World) clientTries(ctx context.Context, credentials, operation string) 
 		w.responses = nil
 	}
 	return w.try(ctx, target.Sender(credentials), operation)
+}
+
+// clientTriesOnConnection sends a request on the connection of an equal request of the client.
+func (w *World) clientTriesOnConnection(ctx context.Context, credentials, operation string) error {
+	ctx = w.target.Client.OneConnection(ctx)
+	if err := w.try(ctx, target.TheClient, operation); err != nil {
+		return err
+	}
+	w.responses = nil
+	return w.clientTries(ctx, credentials, operation)
 }
 
 // isSameKey reports whether both tenants have the same API key or need none. With the tenant ID of the client, a request of

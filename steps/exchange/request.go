@@ -45,6 +45,8 @@ type Request struct {
 	Renew func(a *Response) (header http.Header, changed bool)
 	// Repeated means that the client sent the request twice because an idle connection was closed. The client sets it.
 	Repeated bool
+	// AfterOther means that the connection has served another caller before, on purpose. The client sets it.
+	AfterOther bool
 }
 
 // URL returns the address of the request, with its query.

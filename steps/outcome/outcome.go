@@ -67,10 +67,22 @@ func Fails(a *exchange.Response, v Violation) *Outcome {
 		if v.Actual == "" {
 			v.Actual = gotAt(a, v.Pointer)
 		}
+		if a.Request.AfterOther {
+			v.onUsedConnection()
+		}
 	}
 	v.Expected = safe.Prefix(v.Expected, 2*maxText)
 	v.Actual = safe.Prefix(strings.TrimRight(v.Actual, "\n"), 2*maxText)
 	return (&Outcome{Verdict: reports.Failed, Violations: []Violation{v}}).withReason()
+}
+
+// onUsedConnection says that the connection had served another caller before. A script sends each request on a new
+// connection, so it cannot judge the response.
+func (v *Violation) onUsedConnection() {
+	v.Check = nil
+	v.Class = strings.TrimSpace(v.Class + " used connection")
+	v.Summary += ", on a connection that has served another caller"
+	v.Hint = "take the caller from each request, not from the connection"
 }
 
 // Statuses returns the check of a response that must have one of the statuses: "422", or "4XX" for a class.

@@ -115,7 +115,8 @@ func (p *player) each(ctx context.Context, use func(i int, e Entry, at location)
 func (p *player) noteElsewhere(address string) {
 	p.summary.Elsewhere++
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || len(p.summary.Origins) == maxOrigins {
+	isWeb := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	if !isWeb || len(p.summary.Origins) == maxOrigins {
 		return
 	}
 	origin := safe.Cut(p.target.Redact.Text(originOf(u)), 100)

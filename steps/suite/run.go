@@ -30,6 +30,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -190,7 +191,25 @@ func (r *run) prepare(ctx context.Context) error {
 		r.unreachable = err.Error()
 		return nil
 	}
+	r.separateCallers(ctx)
 	return r.forecast.Look(ctx, r.plane, r.agents)
+}
+
+// separateCallers compares two callers on one connection. The preflight does the same at an agent server that a deployment
+// names.
+func (r *run) separateCallers(ctx context.Context) {
+	ctx = evidence.WithScenario(ctx, "fixture: two callers on one connection", 0)
+	c := r.target.Config
+	if c.Target != "" {
+		path := plane.RevisionsPath(target.UnknownID())
+		r.target.SeparateCallers(ctx, r.target.ToControlPlane(target.TheClient, http.MethodGet, path, nil),
+			r.target.ToControlPlane(target.Nobody, http.MethodGet, path, nil))
+	}
+	if c.AgentTarget != "" && len(c.Users) > 0 {
+		path := agent.StatePath(target.UnknownID())
+		r.target.SeparateCallers(ctx, r.target.ToAgent(c.AgentTarget, r.target.Owner(), http.MethodGet, path, nil),
+			r.target.ToAgent(c.AgentTarget, target.Caller{}, http.MethodGet, path, nil))
+	}
 }
 
 // judge executes the phases. within is the context of the test run, which ends after ctx. If ctx has ended, only the
