@@ -118,7 +118,7 @@ Feature: Invariants of all control-plane responses
       Then no read-only value of a request is shown by a revision of its deployment
 
   @CP-INVARIANT-10 @should @section-2 @last
-  @needs:create.body
+  @needs:create.body.source=git_host
   Rule: GET of a deployment shows the build_on_push that the last POST or PATCH has set
     "a source_config object containing build_on_push (boolean)"
     Judged on GETs that were sent after the key patience, if no write was in progress, the last write returned 200 or

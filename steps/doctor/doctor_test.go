@@ -186,7 +186,7 @@ func TestExaminePlan(t *testing.T) {
 	e.examinePlan(catalogue.Scenarios())
 	assert.Regexp(t, "^note: a test run creates at most [0-9]+ deployments with [0-9]+ revisions; max_deployments is 3, so some requirements are skipped; set max_deployments to ", e.on("plan"))
 	assert.Contains(t, e.on("max_revisions"), "missing: would enable CP-LIST-2, ")
-	assert.Contains(t, e.on("alternatives.tag_ref"), "CP-CREATE-5, CP-UPDATE-8")
+	assert.Contains(t, e.on("alternatives.tag_ref"), "CP-UPDATE-8")
 	assert.Contains(t, e.on("credentials.bearer"), "CP-AUTH-4 in part")
 	assert.Contains(t, e.on("users"), "AS-AUTHZ-*")
 	assert.Equal(t, "note: CP-UPDATE-3: deployments are created from git_host, and not from external_container; ", e.on("not applicable"))

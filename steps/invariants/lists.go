@@ -39,6 +39,9 @@ func (l *lists) note(s *seen) {
 		l.created[id] = l.created[id] || isCreation
 		if isCreation || setsSource(s) {
 			l.creating[id] = append(l.creating[id], s.Sent)
+			if s.RepeatedWrite { // both requests may have created a revision
+				l.creating[id] = append(l.creating[id], s.Sent)
+			}
 		}
 	}
 	for _, id := range namedIn(s) {

@@ -191,7 +191,10 @@ func (r *run) prepare(ctx context.Context) error {
 		r.unreachable = err.Error()
 		return nil
 	}
-	r.separateCallers(ctx)
+	sendsRequests := func(s *features.Scenario) bool { return !s.Terms.Record }
+	if slices.ContainsFunc(r.selected, sendsRequests) {
+		r.separateCallers(ctx)
+	}
 	return r.forecast.Look(ctx, r.plane, r.agents)
 }
 
