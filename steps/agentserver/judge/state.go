@@ -110,14 +110,6 @@ func wrongForm(a *exchange.Response, m gjson.Result, i int, field, expected stri
 	return outcome.Fails(a, v)
 }
 
-// HasReadableMessages judges that a state has messages in the form of the interface, so that they can be compared.
-func HasReadableMessages(a *exchange.Response) error {
-	if err := HasMessages(a); err != nil {
-		return err
-	}
-	return HaveForm(a)
-}
-
 // HoldsKinds judges that the messages of a state have the types, in this order: "human, ai" (section 2).
 func HoldsKinds(a *exchange.Response, kinds string) error {
 	return areOfKinds(a, messages.Of(a), kinds)

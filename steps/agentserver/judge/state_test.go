@@ -22,9 +22,6 @@ func stateRows() []judgetest.Row {
 	form := func(message string) error {
 		return HaveForm(judgetest.Response(200, `{"values":{"messages":[{"type":"human","content":"x"},`+message+`]}}`))
 	}
-	readable := func(list string) error {
-		return HasReadableMessages(judgetest.Response(200, `{"values":{"messages":`+list+`}}`))
-	}
 	at := func(field string, row judgetest.Row) judgetest.Row {
 		row.Pointer = "/values/messages/1/" + field
 		return row
@@ -50,11 +47,6 @@ func stateRows() []judgetest.Row {
 		at("type", violation("an empty type", outcome.WrongForm, form(`{"type":"","content":"x"}`))),
 		at("content", violation("a message without a content", outcome.Missing, form(`{"type":"ai"}`))),
 		at("content", violation("an object as content", outcome.WrongForm, form(`{"type":"ai","content":{}}`))),
-
-		{Name: "messages that can be compared", Got: readable(`[{"type":"ai","content":"x"}]`)},
-		violation("no messages to compare", outcome.Missing, readable(`[]`)),
-		{Name: "messages without a form to compare", Got: readable(`[{"type":"ai"}]`),
-			Kind: outcome.Missing, Pointer: "/values/messages/0/content"},
 
 		{Name: "the types human and ai", Got: HoldsKinds(two, "human, ai")},
 		violation("another type of the last message", outcome.WrongValue, HoldsKinds(two, "human, tool")),
