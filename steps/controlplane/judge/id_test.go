@@ -29,7 +29,7 @@ func idRows() []judgetest.Row {
 		return StandsForValue(Listed{Response: shown(""), IDs: ids, Want: []string{a, b}, What: "limit=2"})
 	}
 	creates := func(want int, after ...string) error {
-		return CreatesRevisions(shown(""), snapshot(1, a, b), snapshot(2, after...), want, "1 new revision, and all earlier ones")
+		return CreatesRevisions(shown(""), snapshot(1, a, b), snapshot(2, after...), want, expectedNew(want))
 	}
 	second := func(latest string) error { return NamesSecond(snapshot(1, a), snapshot(2, a, b, latest), b, c) }
 	follows := func(latest string) error {

@@ -14,11 +14,17 @@ func snapshot(id int, revisions ...string) Snapshot {
 	return s
 }
 
+// expectedNew returns the text of the steps for the number of revisions that must be new.
+func expectedNew(want int) string {
+	return []string{"the same revisions as before", "1 new revision, and all earlier ones",
+		"2 new revisions, one for each update that returned 2xx"}[want]
+}
+
 func updateRows() []judgetest.Row {
 	act := respond("PATCH", "/v2/deployments/d", 200, `{}`)
 	before := snapshot(1, "a", "b")
 	creates := func(want int, after ...string) error {
-		return CreatesRevisions(act, before, snapshot(2, after...), want, "1 new revision, and all earlier ones")
+		return CreatesRevisions(act, before, snapshot(2, after...), want, expectedNew(want))
 	}
 	second := func(latest, first, second string) error {
 		return NamesSecond(before, snapshot(2, "a", "b", latest), first, second)
@@ -33,7 +39,7 @@ func updateRows() []judgetest.Row {
 	byOther.Request.Caller.Name = "the other tenant"
 	refused.Request.Body = []byte(`{"source_revision_config":{"repo_ref":1}}`)
 	adds := func(a *exchange.Response) error {
-		return CreatesRevisions(a, before, snapshot(2, "a", "b", "c"), 0, "the same revisions as before")
+		return CreatesRevisions(a, before, snapshot(2, "a", "b", "c"), 0, expectedNew(0))
 	}
 	return []judgetest.Row{
 		{Name: "another tenant creates a revision", Got: adds(byOther), Kind: outcome.Changed},
