@@ -99,6 +99,9 @@ func (s *Scenario) Is(tag string) bool { return slices.Contains(s.Tags, tag) }
 // Key returns the place of the scenario in the features: "control_plane/list.feature:12".
 func (s *Scenario) Key() string { return fmt.Sprintf("%s:%d", s.URI, s.Line) }
 
+// Attribution returns the name under which the exchanges of the scenario are recorded.
+func (s *Scenario) Attribution() string { return s.Key() + " " + s.Name }
+
 // Digest returns an identifier of what the scenario judges: a hash of the ID of its requirement and the texts of its steps.
 // It does not depend on its name, its tags or its place.
 func (s *Scenario) Digest() string {

@@ -68,6 +68,9 @@ func (k *Known) String() string {
 	return k.Reason
 }
 
+// Attribution returns the name that the exchanges of the scenario have in [Exchange].Scenario.
+func (s *Scenario) Attribution() string { return s.Key() + " " + s.Name }
+
 // ScenarioOf returns the scenario of q that found the finding, or nil.
 func (q *Requirement) ScenarioOf(f *Finding) *Scenario {
 	for s := range Each(q.Scenarios) {

@@ -100,7 +100,7 @@ func counterpart(r *html.Rule, result *reports.Result) (found *html.Example) {
 	own := map[string]bool{} // scenarios that send requests; a rule about all responses has none
 	for _, s := range q.Scenarios {
 		if len(s.Exchanges) > 0 {
-			own[s.Key()+" "+s.Name] = true
+			own[s.Attribution()] = true
 		}
 	}
 	var broken reports.Exchange

@@ -205,7 +205,7 @@ func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *
 			if now == nil || now.Terms.Record {
 				continue
 			}
-			isSender := s.Key()+" "+s.Name == x.Scenario || isFixture && slices.Contains(s.Fixtures, fixture)
+			isSender := s.Attribution() == x.Scenario || isFixture && slices.Contains(s.Fixtures, fixture)
 			if isSender && !passed {
 				t.request = now
 				t.steps = passedSteps(s)

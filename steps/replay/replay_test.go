@@ -111,7 +111,7 @@ func TestCompanyIsTheScenariosWithMostRequests(t *testing.T) {
 	closing, sending := of.InResult(), list.InResult()
 	closing.Scenarios = append(closing.Scenarios, of.Scenarios[0].InResult())
 	was := &reports.Result{Exchanges: []reports.Exchange{{ID: 1, Operation: "list-revisions",
-		Scenario: list.Scenarios[0].Key() + " " + list.Scenarios[0].Name}}}
+		Scenario: list.Scenarios[0].Attribution()}}}
 	for i := range 3 {
 		s := list.Scenarios[i].InResult()
 		s.Verdict = reports.Passed

@@ -25,7 +25,7 @@ const maxChain = 300
 // of the scenario that made the exchange.
 func (r *run) chain(s *features.Scenario, v outcome.Violation, all []*evidence.Observation) []reports.Link {
 	shows := cmp.Or(v.Compared.Shown, v.Exchange)
-	owner := s.Key() + " " + s.Name
+	owner := s.Attribution()
 	senders := r.senders(owner)
 	sender := r.target.Collector.Observation(shows).Scenario
 	if shows > 0 && !slices.Contains(senders, sender) {

@@ -151,7 +151,7 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 	r, s := e.run, one.Scenario
 	e.scene.Scenario = s
 	client.Stagger(one.position)
-	name := s.Key() + " " + s.Name
+	name := s.Attribution()
 	if r.repeats {
 		name += " (judged again)"
 	} else {
@@ -303,7 +303,7 @@ func (e *execution) after(ctx context.Context, _ *godog.Scenario, _ error) (cont
 func (e *execution) end(o *outcome.Outcome) {
 	r, s := e.run, e.scene.Scenario
 	e.verdict = &verdict{Outcome: o, step: e.step}
-	if sent := r.target.Collector.SentBy(s.Key() + " " + s.Name); len(sent) > 0 {
+	if sent := r.target.Collector.SentBy(s.Attribution()); len(sent) > 0 {
 		e.verdict.took = time.Since(sent[0].Sent)
 	}
 	r.mu.Lock()

@@ -357,7 +357,7 @@ func (f *Forecast) AssignMembers(scenarios []*features.Scenario) {
 
 // Allowance returns what a scenario may create and use.
 func (f *Forecast) Allowance(s *features.Scenario) *plane.Allowance {
-	return &plane.Allowance{What: "features/" + s.Key() + " " + s.Name, Cost: ownCost(s), Shares: f.shared(s), Member: f.members[s.Key()]}
+	return &plane.Allowance{What: "features/" + s.Attribution(), Cost: ownCost(s), Shares: f.shared(s), Member: f.members[s.Key()]}
 }
 
 // ownCost returns what a scenario creates for itself, without shared deployments.

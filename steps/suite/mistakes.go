@@ -270,7 +270,7 @@ func (r *run) doubtfulWords(seen *evidence.Words, s *features.Scenario, v outcom
 		return seen.Doubtful(v.Words...)
 	}
 	doubtful := seen.DoubtfulIn(v.Exchange)
-	for _, x := range r.target.Collector.SentBy(s.Key() + " " + s.Name) {
+	for _, x := range r.target.Collector.SentBy(s.Attribution()) {
 		if x.Part != reports.SetUp {
 			doubtful = append(doubtful, seen.DoubtfulIn(x.ID)...)
 		}

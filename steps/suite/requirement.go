@@ -44,7 +44,7 @@ func remarks(scenarios []reports.Scenario) string {
 }
 
 func (r *run) scenario(s *features.Scenario) reports.Scenario {
-	v, name := r.verdicts[s.Key()], s.Key()+" "+s.Name
+	v, name := r.verdicts[s.Key()], s.Attribution()
 	scenario := s.InResult()
 	scenario.Verdict = v.Verdict
 	scenario.Reason = r.target.Redact.Excerpt(v.Reason)
