@@ -11,8 +11,9 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// explain sets which failures explain the failed requirements: those that the tags @after name, and else those that show
-// the same exchanges.
+// explain sets which failures explain the failed requirements of a repetition. The first explanation of these counts: the
+// tags @after, the exchanges that show the failure, and the responses that repeat what another caller got. After the last
+// repetition, explainByRepetitions explains others.
 func (r *run) explain(res *reports.Result, groups [][]*features.Scenario) {
 	var failures []failure
 	for i, scenarios := range groups {
@@ -181,6 +182,26 @@ func explainByRepeats(failures []failure) {
 		if at >= 0 {
 			f.ExplainedBy = []string{leaks[at].ID}
 		}
+	}
+}
+
+// explainByRepetitions explains a failed requirement that has no explanation, if the failure of another requirement kept it
+// from being judged in another repetition: both show the same mistake. coveredBy has these requirements by the ID of the
+// one that they cover. A leak between users is never explained.
+func explainByRepetitions(res *reports.Result, coveredBy map[string][]string) {
+	for q := range reports.Each(res.Requirements) {
+		if q.Verdict != reports.Failed || len(q.ExplainedBy) > 0 || q.Subject == "isolation" {
+			continue
+		}
+		var causes []string
+		for _, id := range coveredBy[q.ID] {
+			cause := res.Requirement(id)
+			if cause != nil && cause.Verdict == reports.Failed && !slices.Contains(causes, id) &&
+				!slices.Contains(reports.Causes(res, cause), q) {
+				causes = append(causes, id)
+			}
+		}
+		q.ExplainedBy = causes
 	}
 }
 

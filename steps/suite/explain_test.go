@@ -74,6 +74,38 @@ func TestExplainByRepeats(t *testing.T) {
 	}
 }
 
+// TestExplainByRepetitions checks which requirements explain CP-A-1. CP-B-1 has failed, and CP-C-1 has passed.
+func TestExplainByRepetitions(t *testing.T) {
+	for name, c := range map[string]struct {
+		verdict   reports.Verdict
+		subject   string
+		known     []string // what explains CP-A-1 already
+		ofB       []string // what explains CP-B-1
+		coveredBy []string
+		explained []string
+	}{
+		"a failure":               {coveredBy: []string{"CP-B-1"}, explained: []string{"CP-B-1"}},
+		"twice":                   {coveredBy: []string{"CP-B-1", "CP-B-1"}, explained: []string{"CP-B-1"}},
+		"no failure":              {coveredBy: []string{"CP-C-1"}},
+		"an unknown requirement":  {coveredBy: []string{"CP-X-1"}},
+		"nothing":                 {},
+		"it has passed":           {verdict: reports.Passed, coveredBy: []string{"CP-B-1"}},
+		"a leak":                  {subject: "isolation", coveredBy: []string{"CP-B-1"}},
+		"it has an explanation":   {known: []string{"CP-C-1"}, coveredBy: []string{"CP-B-1"}, explained: []string{"CP-C-1"}},
+		"it explains the failure": {ofB: []string{"CP-A-1"}, coveredBy: []string{"CP-B-1"}},
+	} {
+		verdict := c.verdict
+		if verdict == "" {
+			verdict = reports.Failed
+		}
+		res := &reports.Result{Requirements: []reports.Requirement{
+			{ID: "CP-A-1", Verdict: verdict, Subject: c.subject, ExplainedBy: c.known},
+			{ID: "CP-B-1", Verdict: reports.Failed, ExplainedBy: c.ofB}, {ID: "CP-C-1", Verdict: reports.Passed}}}
+		explainByRepetitions(res, map[string][]string{"CP-A-1": c.coveredBy})
+		assert.Equal(t, c.explained, res.Requirements[0].ExplainedBy, name)
+	}
+}
+
 func TestLeaksFirst(t *testing.T) {
 	var findings []finding
 	for _, f := range []reports.Finding{{ID: "a", Requirement: "R-2"}, {ID: "b", Requirement: "R-2"}, {ID: "c", Requirement: "R-1"},

@@ -192,25 +192,7 @@ func (all *results) finish() {
 			f.Judged, f.Seen = 0, 0
 		}
 	}
-	for q := range reports.Each(all.requirements) {
-		if q.Verdict == reports.Failed && len(q.ExplainedBy) == 0 && q.Subject != "isolation" {
-			q.ExplainedBy = all.covering(q)
-		}
-	}
-}
-
-// covering returns the requirements whose failure kept this one from being judged in other repetitions: they show the same
-// mistake. It omits those whose failure this one explains.
-func (all *results) covering(q *reports.Requirement) (causes []string) {
-	res := &reports.Result{Requirements: all.requirements}
-	for _, id := range all.coveredBy[q.ID] {
-		cause := res.Requirement(id)
-		if cause != nil && cause.Verdict == reports.Failed && !slices.Contains(causes, id) &&
-			!slices.Contains(reports.Causes(res, cause), q) {
-			causes = append(causes, id)
-		}
-	}
-	return causes
+	explainByRepetitions(&reports.Result{Requirements: all.requirements}, all.coveredBy)
 }
 
 // addShown adds the IDs of the exchanges that reports show of an earlier repetition: those of findings, and those of
