@@ -77,7 +77,7 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 	switch {
 	case hasNone && none.Busy != 0:
 		return check(Problem, rateLimit, "status %d, asks to wait", none.Busy)
-	case (exchange.IsClosed(p.err) || a != nil && a.Status == http.StatusBadRequest) && x.target.SpeaksTLS(ctx, base):
+	case x.target.ExpectsTLS(ctx, base, a, p.err):
 		return check(Problem, "set "+key+" to https"+base[len("http"):], "the server expects https")
 	case a == nil:
 		found, remedy := x.describeMissing(p, key)

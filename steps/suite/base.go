@@ -24,21 +24,21 @@ func (r *run) wrongBase(ctx context.Context) error {
 	ctx = evidence.WithScenario(ctx, "fixture: a look for the base address", 0)
 	if c.Target != "" {
 		request := r.target.ToControlPlane(target.Nobody, http.MethodPost, plane.DeploymentsPath, []any{})
-		if err := r.servedElsewhereThan(ctx, request, "target"); err != nil {
+		if err := r.servedElsewhere(ctx, request); err != nil {
 			return err
 		}
 	}
 	if c.AgentTarget != "" {
 		request := r.target.ToAgent(c.AgentTarget, target.Caller{}, http.MethodPost, agent.ThreadsPath, []any{})
-		return r.servedElsewhereThan(ctx, request, "agent_target")
+		return r.servedElsewhere(ctx, request)
 	}
 	return nil
 }
 
-// servedElsewhereThan sends a POST without credentials whose body is not an object, so that it creates nothing. A server
+// servedElsewhere sends a POST without credentials whose body is not an object, so that it creates nothing. A server
 // of the interface refuses it, and a server without the route returns 404, 405 or 501. Only in the second case it
 // tries the paths above the base address, and /api below it.
-func (r *run) servedElsewhereThan(ctx context.Context, request exchange.Request, key string) error {
+func (r *run) servedElsewhere(ctx context.Context, request exchange.Request) error {
 	configured := request.Base
 	request.Wrong = true
 	a, err := r.target.Client.Do(ctx, request)
@@ -53,24 +53,26 @@ func (r *run) servedElsewhereThan(ctx context.Context, request exchange.Request,
 		other, err := r.target.Client.Do(ctx, request)
 		if err == nil && refusesBody(other.Status) {
 			return fmt.Errorf("%s does not serve the interface (POST %s returns %d), but %s does: set %s to it", configured,
-				request.Path, a.Status, base, key)
+				request.Path, a.Status, base, addressKey(request.Side))
 		}
 	}
 	return nil
 }
 
-// expectsTLS returns an error if the response to a request without TLS is one of a server that expects https, and the
-// server at that address speaks TLS.
+// expectsTLS returns an error if the server at the address of a request expects https. a is its response, or nil.
 func (r *run) expectsTLS(ctx context.Context, request exchange.Request, a *exchange.Response, err error) error {
-	isOdd := err == nil && a.Status == http.StatusBadRequest || exchange.IsClosed(err)
-	if !isOdd || !r.target.SpeaksTLS(ctx, request.Base) {
+	if !r.target.ExpectsTLS(ctx, request.Base, a, err) {
 		return nil
 	}
-	key := "target"
-	if request.Side == spec.AgentServer {
-		key = "agent_target"
+	return fmt.Errorf("%s expects https: set %s to https%s", request.Base, addressKey(request.Side), request.Base[len("http"):])
+}
+
+// addressKey returns the key of the address of a half.
+func addressKey(side spec.Side) string {
+	if side == spec.AgentServer {
+		return "agent_target"
 	}
-	return fmt.Errorf("%s expects https: set %s to https%s", request.Base, key, request.Base[len("http"):])
+	return "target"
 }
 
 // refusesBody reports whether a status shows that a route refuses a request without credentials or its body.

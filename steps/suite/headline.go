@@ -47,7 +47,7 @@ func (r *run) headline(res *reports.Result, rejected string) string {
 		return fmt.Sprintf("%d of %d responses are HTML pages: check that %s is the base URL, with its path prefix", html,
 			total, address)
 	}
-	same := cmp.Or(skippedFor(res, ""), uniform(r.target, statuses), r.servedElsewhere(), rejected)
+	same := cmp.Or(skippedFor(res, ""), sameStatus(r.halves()), rejected)
 	if same == "" && reports.Conclude(res.Requirements) == reports.Conformant {
 		return unseen
 	}
@@ -70,40 +70,58 @@ func skippedFor(res *reports.Result, before string) string {
 	return why
 }
 
-// uniform describes a target that returns the same status for every request, and the remedy.
-func uniform(t *target.Target, statuses map[int]int) string {
-	if len(statuses) != 1 {
-		return ""
-	}
-	status := slices.Collect(maps.Keys(statuses))[0]
-	always := fmt.Sprintf("every response had status %d", status)
-	switch {
-	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		return always + ": check credentials and users"
-	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
-		return always + ": check the target's rate limit and load"
-	case status >= 300 && status < 400:
-		return always + ": set target to the URL that it redirects to"
-	case status >= 500:
-		return always
-	}
-	key := "target"
-	if t.Config.Target == "" {
-		key = "agent_target"
-	}
-	return always + fmt.Sprintf(": check that %s (%s) is the base URL, with its path prefix; agentconform doctor looks for it",
-		t.Address(), key)
+// half has the responses of a half of the interface.
+type half struct {
+	side     spec.Side
+	address  string
+	statuses map[int]int // the number of responses with each status
 }
 
-// servedElsewhere describes a half whose address returned 404 for many requests and nothing else: a server of the
-// interface refuses requests without credentials in another way. It returns "" if there is no such half.
-func (r *run) servedElsewhere() string {
+// halves returns each half that may be judged.
+func (r *run) halves() []half {
+	var all []half
+	for _, side := range r.target.Sides() {
+		address := r.target.Config.Target
+		if side == spec.AgentServer {
+			address = r.target.AgentAddress()
+		}
+		statuses, _ := r.target.Collector.Statuses(side)
+		all = append(all, half{side, r.target.Redact.Text(address), statuses})
+	}
+	return all
+}
+
+// sameStatus describes a target that returned the same status for every request, with the remedy. If the statuses differ,
+// it describes a half that returned 404 for many requests and nothing else: a server of the interface refuses requests
+// without credentials in another way. It returns "" if there is no such half.
+func sameStatus(halves []half) string {
 	const many = 20
-	addresses := map[spec.Side]string{spec.ControlPlane: r.target.Config.Target, spec.AgentServer: r.target.AgentAddress()}
-	for _, side := range []spec.Side{spec.ControlPlane, spec.AgentServer} {
-		if statuses, _ := r.target.Collector.Statuses(side); len(statuses) == 1 && statuses[http.StatusNotFound] >= many {
-			return fmt.Sprintf("every response of the %s had status 404: check that %s is its base URL, with its path prefix; "+
-				"agentconform doctor looks for it", strings.ReplaceAll(string(side), "-", " "), r.target.Redact.Text(addresses[side]))
+	const remedy = "base URL, with its path prefix; agentconform doctor looks for it"
+	all := map[int]bool{}
+	for _, h := range halves {
+		for status := range h.statuses {
+			all[status] = true
+		}
+	}
+	if len(all) == 1 {
+		status := slices.Collect(maps.Keys(all))[0]
+		always := fmt.Sprintf("every response had status %d", status)
+		switch {
+		case status == http.StatusUnauthorized || status == http.StatusForbidden:
+			return always + ": check credentials and users"
+		case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+			return always + ": check the target's rate limit and load"
+		case status >= 300 && status < 400:
+			return always + ": set target to the URL that it redirects to"
+		case status >= 500:
+			return always
+		}
+		return fmt.Sprintf("%s: check that %s (%s) is the %s", always, halves[0].address, addressKey(halves[0].side), remedy)
+	}
+	for _, h := range halves {
+		if len(h.statuses) == 1 && h.statuses[http.StatusNotFound] >= many {
+			return fmt.Sprintf("every response of the %s had status 404: check that %s is its %s",
+				strings.ReplaceAll(string(h.side), "-", " "), h.address, remedy)
 		}
 	}
 	return ""

@@ -1,42 +1,35 @@
 package suite
 
 import (
-	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/config"
-	"github.com/agentconform/agentconform/steps/exchange"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestHeadlineOfWrongAddress checks that a half is named if all of its many responses had status 404, whatever the other
-// half returned.
-func TestHeadlineOfWrongAddress(t *testing.T) {
-	oracle, err := spec.New()
-	require.NoError(t, err)
-	c := config.Default()
-	c.Target, c.AgentTarget = "http://control.example/wrong", "http://agents.example"
-	tt, err := target.New(target.Options{Config: &c, Oracle: oracle, Start: time.Now()})
-	require.NoError(t, err)
-	r := &run{target: tt}
-	respond := func(n, status int, q exchange.Request) {
-		for range n {
-			tt.Collector.Observe(t.Context(), q, time.Now(), &exchange.Response{Request: q, Status: status, Header: http.Header{}}, "")
-		}
+// TestSameStatus checks the headline by the statuses of the control plane and of the agent server.
+func TestSameStatus(t *testing.T) {
+	for name, c := range map[string]struct {
+		plane, agent map[int]int
+		want         string
+	}{
+		"no response":       {},
+		"different halves":  {plane: map[int]int{401: 1}, agent: map[int]int{200: 1}},
+		"all 404":           {plane: map[int]int{404: 1}, agent: map[int]int{404: 1}, want: "every response had status 404: check that http://plane (target) is the base URL, with its path prefix; agentconform doctor looks for it"},
+		"all 200":           {plane: map[int]int{200: 9}, want: "every response had status 200: check that http://plane (target) is the base URL, with its path prefix; agentconform doctor looks for it"},
+		"all 401":           {plane: map[int]int{401: 9}, want: "every response had status 401: check credentials and users"},
+		"all 403":           {agent: map[int]int{403: 9}, want: "every response had status 403: check credentials and users"},
+		"all 429":           {agent: map[int]int{429: 9}, want: "every response had status 429: check the target's rate limit and load"},
+		"all 503":           {agent: map[int]int{503: 9}, want: "every response had status 503: check the target's rate limit and load"},
+		"all 308":           {agent: map[int]int{308: 9}, want: "every response had status 308: set target to the URL that it redirects to"},
+		"all 500":           {plane: map[int]int{500: 9}, agent: map[int]int{500: 9}, want: "every response had status 500"},
+		"a half has 404":    {plane: map[int]int{404: 20}, agent: map[int]int{200: 9}, want: "every response of the control plane had status 404: check that http://plane is its base URL, with its path prefix; agentconform doctor looks for it"},
+		"the other has 404": {plane: map[int]int{200: 9}, agent: map[int]int{404: 20}, want: "every response of the agent server had status 404: check that http://agent is its base URL, with its path prefix; agentconform doctor looks for it"},
+		"a few 404":         {plane: map[int]int{404: 19}, agent: map[int]int{200: 9}},
+		"404 and 401":       {plane: map[int]int{404: 20, 401: 1}, agent: map[int]int{200: 9}},
+	} {
+		assert.Equal(t, c.want, sameStatus([]half{{spec.ControlPlane, "http://plane", c.plane},
+			{spec.AgentServer, "http://agent", c.agent}}), name)
 	}
-	agent := tt.ToAgent(c.AgentTarget, target.Caller{}, http.MethodGet, "/threads", nil)
-	plane := tt.ToControlPlane(target.Nobody, http.MethodGet, "/v2/deployments/"+target.UnknownID(), nil)
-	respond(30, 200, agent)
-	respond(19, 404, plane)
-	assert.Empty(t, r.servedElsewhere(), "a few responses with 404 may be right")
-	respond(1, 404, plane)
-	assert.Equal(t, "every response of the control plane had status 404: check that http://control.example/wrong is its base "+
-		"URL, with its path prefix; agentconform doctor looks for it", r.servedElsewhere())
-	respond(1, 401, plane)
-	assert.Empty(t, r.servedElsewhere())
 }

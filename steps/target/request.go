@@ -192,14 +192,15 @@ func (t *Target) await(ctx context.Context, r exchange.Request, end time.Time) e
 	}
 }
 
-// SpeaksTLS reports whether a server at an http:// address speaks TLS, as one does that expects https:// addresses. The
-// request has no credentials.
-func (t *Target) SpeaksTLS(ctx context.Context, base string) bool {
+// ExpectsTLS reports whether the server at an http:// address expects https: its response, or the error without one, is
+// typical of such a server, and it speaks TLS. The request that this function sends has no credentials.
+func (t *Target) ExpectsTLS(ctx context.Context, base string, a *exchange.Response, err error) bool {
+	isTypical := exchange.IsClosed(err) || err == nil && a.Status == http.StatusBadRequest
 	rest, isPlain := strings.CutPrefix(base, "http://")
-	if !isPlain || t.Config.Connection() != nil && len(t.Config.Connection().Sockets) > 0 {
+	if !isTypical || !isPlain || t.Config.Connection() != nil && len(t.Config.Connection().Sockets) > 0 {
 		return false
 	}
-	err := t.Client.Try(ctx, exchange.Request{Base: "https://" + rest, Method: http.MethodGet, Path: "/",
+	err = t.Client.Try(ctx, exchange.Request{Base: "https://" + rest, Method: http.MethodGet, Path: "/",
 		Header: http.Header{}, Timeout: t.Config.Timeouts.Request})
 	none, isNone := errors.AsType[*exchange.NoResponse](err)
 	switch {
