@@ -29,7 +29,7 @@ const Automatic = -1
 // explore explores the halves of the interface, which share the number of operations. If a response violates a
 // requirement that has not failed, it adds a failed scenario to that requirement.
 func (r *run) explore(ctx context.Context) {
-	if ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" || r.Explore == 0 && r.ExploreCase == nil {
+	if ctx.Err() != nil || r.target.Config.ReadOnly || r.unreachable != "" {
 		return
 	}
 	var all []*explore.Explorer
@@ -87,11 +87,7 @@ func (o *Options) Exploration(scenarios int) int { return max(o.Repeat, 1) * o.e
 // exploration returns the maximum number for each repetition.
 func (o *Options) exploration(scenarios int) int {
 	c := o.Config
-	isCheap := c.Every() == 0 && client.OnThisMachine(c.Target) && o.Select.all(features.ControlPlane)
-	switch {
-	case c.ReadOnly || c.Target == "" || plane.SourcesOf(c).CanCreate() != nil:
-		return 0
-	case o.automatic() && !isCheap || o.Explore == 0 && o.ExploreCase == nil:
+	if c.ReadOnly || c.Target == "" || plane.SourcesOf(c).CanCreate() != nil || !o.explores(features.ControlPlane, c.Target) {
 		return 0
 	}
 	n := explore.Deployments(o.operations(), c.MaxDeployments > 0)
@@ -115,6 +111,15 @@ func (o *Options) operations() int {
 // automatic reports whether the user did not ask for exploration.
 func (o *Options) automatic() bool { return o.Explore == Automatic && o.ExploreCase == nil }
 
+// explores reports whether the options ask for exploration of the half at an address. By default, they do if the test run
+// selects all requirements of the half and operations are cheap.
+func (o *Options) explores(profile, address string) bool {
+	if o.automatic() {
+		return o.Config.Every() == 0 && client.OnThisMachine(address) && o.Select.all(profile)
+	}
+	return o.Explore > 0 || o.ExploreCase != nil
+}
+
 // explorer returns an explorer of a half of the interface, or nil if there is no reason to explore it. The error is the
 // reason why it cannot be explored. Deployments on another machine are expensive, so max_deployments must limit them.
 func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, error) {
@@ -123,7 +128,7 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 	if ofPlane {
 		address = c.Target
 	}
-	isExpensive := c.Every() > 0 || !client.OnThisMachine(address) || ofPlane && r.buildsSlowly()
+	isExpensive := r.automatic() && ofPlane && r.buildsSlowly()
 	ofOther := r.ExploreCase != nil && len(explore.Of(profile, r.ExploreCase)) == 0
 	served := func(s *features.Scenario) bool { // the scenario used the objects that exploration needs, so it may use them, too
 		v := r.verdicts[s.Key()] // nil if it judges the record, which comes later
@@ -132,7 +137,7 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 	}
 	isServed := slices.ContainsFunc(r.selected, served)
 	switch {
-	case ofOther, r.automatic() && (isExpensive || !r.Select.all(profile)), !isServed && r.ExploreCase == nil:
+	case ofOther, !r.explores(profile, address), isExpensive, !isServed && r.ExploreCase == nil:
 		return nil, nil
 	case !isServed:
 		return nil, errors.New("no scenario of this test run used it: select one with --only")
