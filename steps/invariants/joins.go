@@ -41,7 +41,7 @@ func (j *earlyJoins) check(_ *tally, s *seen) {
 	if !s.shows() || s.Wrong || j.owners[key] != s.Caller.Name {
 		return
 	}
-	for _, g := range j.runs[key] {
+	for _, g := range j.byThread[key] {
 		switch {
 		case s.Op.ID == "get-state" && isWhole(s, g):
 			j.whole[g] = true
@@ -70,28 +70,26 @@ func (j *earlyJoins) judge(t *tally) {
 	}
 }
 
-// hold returns the time for which the run stays in progress, at least.
-func (g *threadRun) hold() time.Duration { return g.earliest.Sub(g.sent) }
-
 // isDisturbed reports whether something may have ended a run before a join returned: another run of its thread, or a
 // request with an unknown effect.
 func (j *earlyJoins) isDisturbed(g *threadRun, key string, join *seen) bool {
-	return isAfter(j.changed, key, join) || slices.ContainsFunc(j.runs[key], func(other *threadRun) bool {
+	return isAfter(j.changed, key, join) || slices.ContainsFunc(j.byThread[key], func(other *threadRun) bool {
 		return other != g && other.accepted.After(g.sent) && other.sent.Before(join.Ended)
 	})
 }
 
 // isWhole reports whether a state has the input of a run, followed by all messages that the run writes.
 func isWhole(s *seen, g *threadRun) bool {
+	text := g.plain()
 	expected := 1 // the answer
-	for _, word := range strings.Fields(g.text) {
+	for _, word := range strings.Fields(text) {
 		if word == agent.ToolCall || strings.HasPrefix(word, agent.EarlyWrite+"=") {
 			expected++
 		}
 	}
 	all := s.response.Get("values.messages").Array()
-	at := slices.IndexFunc(all, func(m gjson.Result) bool { return strings.Contains(m.Get("content").String(), g.text) })
-	if g.text == "" || at < 0 {
+	at := slices.IndexFunc(all, func(m gjson.Result) bool { return strings.Contains(m.Get("content").String(), text) })
+	if text == "" || at < 0 {
 		return false
 	}
 	wrote := all[at+1:]

@@ -3,7 +3,6 @@ package invariants
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,16 +12,14 @@ import (
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
 // refused finds valid requests that were refused with a 4xx status: see isValid and isExcused.
 type refused struct {
-	target    *target.Target
+	*runs                // of the same record
 	revisions *revisions // of the same record
 
 	served   map[string]span      // when a request was served, by requestKey
@@ -30,8 +27,7 @@ type refused struct {
 	changed  map[string]time.Time // when the effect of a request on a thread or deployment was first unknown, by objectKey
 	accepted map[string]time.Time // when an assistant, or a value of a source field, was first accepted
 	owners   map[string]string    // the caller who created a thread or deployment, by objectKey
-	runs     map[string][]*threadRun
-	posts    map[string][]*seen // requests for runs, with any response, by objectKey
+	posts    map[string][]*seen   // requests for runs, with any response, by objectKey
 
 	plain, rollback requests // for runs
 }
@@ -68,21 +64,9 @@ func (r *requests) violation() outcome.Violation {
 	return v
 }
 
-// threadRun is a run that was accepted on a thread.
-type threadRun struct {
-	id             string
-	isRollback     bool
-	mayFail        bool // its input has the word fail, or its graph is not that of the configuration
-	sent, accepted time.Time
-	earliest       time.Time // the run cannot end before
-	ended          time.Time // zero if unknown
-	text           string    // its last message
-}
-
-func newRefused(t *target.Target, r *revisions) *refused {
-	return &refused{target: t, revisions: r, served: map[string]span{}, created: map[string]time.Time{},
-		changed: map[string]time.Time{}, accepted: map[string]time.Time{}, owners: map[string]string{},
-		runs: map[string][]*threadRun{}, posts: map[string][]*seen{}}
+func newRefused(g *runs, r *revisions) *refused {
+	return &refused{runs: g, revisions: r, served: map[string]span{}, created: map[string]time.Time{},
+		changed: map[string]time.Time{}, accepted: map[string]time.Time{}, owners: map[string]string{}, posts: map[string][]*seen{}}
 }
 
 // span has the end of the first response, and the beginning of the last request.
@@ -134,18 +118,8 @@ func (r *refused) note(s *seen) {
 	case "create-thread":
 		r.noteCreated(s, s.Base+" "+s.response.Get("thread_id").String())
 	case "create-run":
-		g := &threadRun{id: s.response.Get("run_id").String(), isRollback: isRollback(s), mayFail: r.mayFail(s), sent: s.Sent,
-			accepted: s.Ended, earliest: s.Sent.Add(holdOf(r.target, s)), text: lastText(s)}
-		r.runs[objectKey(s)] = append(r.runs[objectKey(s)], g)
-		keepEarliest(r.created, objectKey(s)+g.id, s.Ended)
+		keepEarliest(r.created, objectKey(s)+s.response.Get("run_id").String(), s.Ended)
 		keepEarliest(r.accepted, s.request.Get("assistant_id").Str, s.Ended)
-	case "join-run", "get-run":
-		for _, g := range r.runs[objectKey(s)] {
-			hasEnded := s.Op.ID == "join-run" || slices.Contains(agent.EndStatuses, s.response.Get("status").Str)
-			if g.id == s.In("run_id") && hasEnded && s.Ended.After(g.earliest) {
-				keepEarlier(&g.ended, s.Ended)
-			}
-		}
 	case "create-deployment", "update-deployment":
 		key := objectKey(s)
 		if s.Op.ID == "create-deployment" {
@@ -177,40 +151,6 @@ func (r *refused) noteServed(s *seen) {
 func (r *refused) noteCreated(s *seen, key string) {
 	r.owners[key] = s.Caller.Name
 	keepEarliest(r.created, key, s.Ended)
-}
-
-func isRollback(s *seen) bool {
-	return s.request.Get("multitask_strategy").Str == agent.RollbackStrategy
-}
-
-// lastText returns the last message of a run, or "" if it is no plain text.
-func lastText(s *seen) string {
-	all := s.request.Get("input.messages").Array()
-	if len(all) == 0 {
-		return ""
-	}
-	return plainText.FindString(all[len(all)-1].Get("content").Str)
-}
-
-// isOtherGraph reports whether a run in a recording may not be of the conformance graph.
-func isOtherGraph(t *target.Target, s *seen) bool { return t.Recorded && isOfOther(t, s) }
-
-// isOfOther reports whether a request for a run names another assistant than the configuration.
-func isOfOther(t *target.Target, s *seen) bool {
-	return s.request.Get("assistant_id").Str != t.Config.AssistantID
-}
-
-// holdOf returns the wait that the last message of a run of the conformance graph orders.
-func holdOf(t *target.Target, s *seen) time.Duration {
-	found := waits.FindStringSubmatch(lastText(s))
-	if found == nil || isOtherGraph(t, s) {
-		return 0
-	}
-	ms, err := strconv.Atoi(found[1])
-	if err != nil { // too many digits
-		return 0
-	}
-	return time.Duration(ms) * time.Millisecond
 }
 
 // rule returns the rule that valid requests of one kind are served.
@@ -319,9 +259,6 @@ func (r *refused) isValid(s *seen) string {
 	return ""
 }
 
-// plainText is a text that every server has to take: printable ASCII, not empty, and not long.
-var plainText = regexp.MustCompile(`^[ -~]{1,1000}$`)
-
 // isOrdinary reports whether the request for a run has only an assistant, an input with plain texts, and the strategy
 // rollback or none. A server may refuse other texts, and the interface names no other members and strategies.
 func (r *refused) isOrdinary(s *seen) bool {
@@ -359,8 +296,8 @@ func (r *refused) isExcused(s *seen) bool {
 	}
 	switch s.Op.ID {
 	case "create-run", "get-state":
-		return slices.ContainsFunc(r.runs[objectKey(s)], func(g *threadRun) bool {
-			ended := r.endOf(g, objectKey(s))
+		return slices.ContainsFunc(r.byThread[objectKey(s)], func(g *threadRun) bool {
+			ended := r.endOf(g)
 			return g.sent.Before(s.Ended) && (ended.IsZero() || ended.Add(r.revisions.patience).After(s.Sent))
 		})
 	case "get-run", "join-run":

@@ -2,11 +2,8 @@ package invariants
 
 import (
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/agentconform/agentconform/spec"
-	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/evidence"
 )
 
@@ -46,37 +43,14 @@ func (r *refused) judgeDuringRun(all *requests, s *seen) {
 	}
 }
 
-// latestRuns returns the runs of a thread that were requested before a time, the last one first.
-func (r *refused) latestRuns(key string, before time.Time) []*threadRun {
-	runs := slices.DeleteFunc(slices.Clone(r.runs[key]), func(g *threadRun) bool { return !g.sent.Before(before) })
-	slices.SortFunc(runs, func(a, b *threadRun) int { return b.sent.Compare(a.sent) })
-	return runs
-}
-
-// mayFail reports whether the input of a run has the word fail, or its graph is not that of the configuration.
-func (r *refused) mayFail(s *seen) bool {
-	return isOfOther(r.target, s) || slices.Contains(strings.Fields(lastText(s)), agent.Fail)
-}
-
 // mayBeReplaced reports whether another run was sent after the run of a request, and no response showed the end of that run.
 // The interface does not define what a run without multitask_strategy does, so it may have rolled back the earlier one.
 func (r *refused) mayBeReplaced(s *seen) bool {
-	all := r.runs[objectKey(s)]
+	all := r.byThread[objectKey(s)]
 	at := slices.IndexFunc(all, func(g *threadRun) bool { return g.id == s.In("run_id") })
 	return at >= 0 && all[at].ended.IsZero() && slices.ContainsFunc(all, func(other *threadRun) bool {
 		return other.sent.After(all[at].sent) && other.sent.Before(s.Ended)
 	})
-}
-
-// endOf returns when a run ended at the latest, or zero if that is unknown: a rollback ends all runs before it.
-func (r *refused) endOf(g *threadRun, key string) time.Time {
-	end := g.ended
-	for _, other := range r.runs[key] {
-		if other.isRollback && other.sent.After(g.accepted) {
-			keepEarlier(&end, other.accepted)
-		}
-	}
-	return end
 }
 
 // hasSettled reports whether all revisions of the deployment were seen to have settled before a request, and no other

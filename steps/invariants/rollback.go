@@ -2,137 +2,76 @@ package invariants
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/outcome"
-	"github.com/agentconform/agentconform/steps/target"
 )
 
 // rollback judges that responses contain no ID and no text of a run that was rolled back (section 3), if the request was
 // sent after the new run had completed.
 type rollback struct {
-	target   *target.Target
-	posted   map[idAt]*posted // runs
-	order    []*posted
-	byThread map[idAt][]*posted
+	*runs // of the same record
 
-	found sync.Once            // finds the runs that were rolled back, when all runs are known
-	gone  map[string][]*posted // these runs by address, in the order in which they were gone
-	marks finder[mark]
+	found  sync.Once                // finds the runs that were rolled back, when all runs are known
+	gone   map[*threadRun]time.Time // when the new run had completed, by the run that was rolled back
+	byBase map[string][]*threadRun  // these runs by address, in the order in which they were gone
+	marks  finder[mark]
 }
 
-func newRollback(t *target.Target) *rollback {
-	return &rollback{target: t, posted: map[idAt]*posted{}, byThread: map[idAt][]*posted{}, gone: map[string][]*posted{}}
-}
-
-// posted is a run that was accepted.
-type posted struct {
-	id, text    string
-	thread      idAt
-	order       int // in which the runs were accepted
-	sent, ended time.Time
-	hold        time.Duration // for which its graph stays in progress, at least
-	rollsBack   bool
-	completed   time.Time // when its join returned 2xx; zero if unknown
-	unfinished  time.Time // when a read was sent that showed it in progress, the last one; zero if there was none
-	isOther     bool      // it may be a run of another graph than that of the configuration
-
-	gone time.Time // if the run was rolled back: when the new run had completed
+func newRollback(r *runs) *rollback {
+	return &rollback{runs: r, gone: map[*threadRun]time.Time{}, byBase: map[string][]*threadRun{}}
 }
 
 // mark is a text that identifies a run that was rolled back.
 type mark struct {
-	of          *posted
+	of          *threadRun
 	what, value string
-}
-
-// waits matches the words that hold a run of the conformance graph in progress.
-var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
-
-func (r *rollback) note(s *seen) {
-	if !s.ok() {
-		return
-	}
-	switch s.Op.ID {
-	case "create-run":
-		id := s.response.Get("run_id").String()
-		messages := s.request.Get("input.messages").Array()
-		if id == "" || len(messages) == 0 {
-			return
-		}
-		p := &posted{id: id, text: messages[len(messages)-1].Get("content").Str, thread: idAt{s.Base, s.In("thread_id")},
-			order: len(r.order), sent: s.Sent, ended: s.Ended, rollsBack: isRollback(s), hold: holdOf(r.target, s),
-			isOther: isOtherGraph(r.target, s)}
-		r.posted[idAt{s.Base, id}] = p
-		r.order = append(r.order, p)
-		r.byThread[p.thread] = append(r.byThread[p.thread], p)
-	case "join-run":
-		if p := r.posted[idAt{s.Base, s.In("run_id")}]; p != nil && p.completed.IsZero() {
-			p.completed = s.Ended
-		}
-	case "get-run":
-		r.noteStatus(s)
-	}
-}
-
-// noteStatus notes the status of a run in a recording, whose clients need not join a run.
-func (r *rollback) noteStatus(s *seen) {
-	p := r.posted[idAt{s.Base, s.In("run_id")}]
-	if p == nil || !r.target.Recorded {
-		return
-	}
-	status := s.response.Get("status").Str
-	switch {
-	case slices.Contains(agent.UnfinishedStatuses, status) && s.Sent.After(p.unfinished):
-		p.unfinished = s.Sent
-	case slices.Contains(agent.CompleteStatuses, status) && p.completed.IsZero():
-		p.completed = s.Ended
-	}
 }
 
 // find finds the runs that were certainly rolled back: they were accepted before the new run was sent, they were in
 // progress after it was accepted, and no run without rollback may have interrupted them.
 func (r *rollback) find() {
 	ids := map[idAt]int{}
-	texts := finder[*posted]{} // of the runs that were rolled back
-	for _, p := range r.order {
-		ids[idAt{p.thread.base, p.id}]++
+	texts := finder[*threadRun]{} // of the runs that were rolled back
+	for _, p := range r.all {
+		if p.id == "" { // no request can name it
+			continue
+		}
+		ids[idAt{p.base, p.id}]++
 		for _, n := range r.byThread[p.thread] {
-			wasInProgress := n.ended.Before(p.sent.Add(p.hold)) || p.unfinished.After(n.ended)
-			if n.rollsBack && n != p && p.ended.Before(n.sent) && wasInProgress && !n.completed.IsZero() && !r.isOverlapped(p, n) {
-				p.gone = n.completed
+			wasInProgress := n.accepted.Before(p.earliest) || p.unfinished.After(n.accepted)
+			if n.isRollback && n != p && p.accepted.Before(n.sent) && wasInProgress && !n.completed.IsZero() && !r.isOverlapped(p, n) {
+				r.gone[p] = n.completed
 				texts.add(p.text, p)
 				break
 			}
 		}
 	}
-	inOthers := map[*posted]bool{} // whose text is in that of another run
-	for _, other := range r.order {
+	inOthers := map[*threadRun]bool{} // whose text is in that of another run
+	for _, other := range r.all {
 		for _, p := range texts.in(other.text) {
 			if p != other {
 				inOthers[p] = true
 			}
 		}
 	}
-	for _, p := range r.order {
-		if !p.gone.IsZero() {
-			r.mark(p, ids[idAt{p.thread.base, p.id}] == 1, !inOthers[p])
+	for _, p := range r.all {
+		if _, isGone := r.gone[p]; isGone {
+			r.mark(p, ids[idAt{p.base, p.id}] == 1, !inOthers[p])
 		}
 	}
-	for _, gone := range r.gone {
-		slices.SortFunc(gone, func(a, b *posted) int { return a.gone.Compare(b.gone) })
+	for _, gone := range r.byBase {
+		slices.SortFunc(gone, func(a, b *threadRun) int { return r.gone[a].Compare(r.gone[b]) })
 	}
 }
 
 // mark adds what identifies a run that was rolled back: its ID and its text, unless they are short or another run has them,
 // too. Servers may use IDs again, or number the runs of each thread.
-func (r *rollback) mark(p *posted, hasOwnID, hasOwnText bool) {
+func (r *rollback) mark(p *threadRun, hasOwnID, hasOwnText bool) {
 	hasID, hasText := hasOwnID && len(p.id) >= longEnough, hasOwnText && len(p.text) >= longEnough && !p.isOther // an answer may repeat any text
 	if hasID {
 		r.marks.addAsJSON(p.id, mark{p, "id", p.id})
@@ -141,15 +80,15 @@ func (r *rollback) mark(p *posted, hasOwnID, hasOwnText bool) {
 		r.marks.addAsJSON(p.text, mark{p, "text", p.text})
 	}
 	if hasID || hasText || r.isOnly(p) {
-		r.gone[p.thread.base] = append(r.gone[p.thread.base], p)
+		r.byBase[p.base] = append(r.byBase[p.base], p)
 	}
 }
 
 // isOverlapped reports whether the thread accepted a run without rollback between a run and the new one. The interface does
 // not define what happens to the run in progress then: it may have been interrupted, and not rolled back.
-func (r *rollback) isOverlapped(p, n *posted) bool {
-	return slices.ContainsFunc(r.byThread[p.thread], func(m *posted) bool {
-		return m != p && m != n && !m.rollsBack && m.ended.After(p.sent) && m.sent.Before(n.ended)
+func (r *rollback) isOverlapped(p, n *threadRun) bool {
+	return slices.ContainsFunc(r.byThread[p.thread], func(m *threadRun) bool {
+		return m != p && m != n && !m.isRollback && m.accepted.After(p.sent) && m.sent.Before(n.accepted)
 	})
 }
 
@@ -159,15 +98,14 @@ func (r *rollback) check(t *tally, s *seen) {
 	if !s.ofInterface() || !s.ok() || s.Op.ID == "get-state" && r.isInProgress(s) {
 		return
 	}
-	all := r.gone[s.Base]
-	before, _ := slices.BinarySearchFunc(all, s.Sent, func(p *posted, sent time.Time) int { return p.gone.Compare(sent) })
+	all := r.byBase[s.Base]
+	before, _ := slices.BinarySearchFunc(all, s.Sent, func(p *threadRun, sent time.Time) int { return r.gone[p].Compare(sent) })
 	t.judged += before
 	if before == 0 {
 		return
 	}
-	read := r.posted[idAt{s.Base, s.In("run_id")}]
-	isGone := read != nil && !read.gone.IsZero() && s.Sent.After(read.gone)
-	if s.Op.ID == "get-run" && isGone && read.thread.id == s.In("thread_id") && r.isOnly(read) {
+	isGone := func(p *threadRun) bool { return p.id == s.In("run_id") && r.wasGone(p, s) && r.isOnly(p) }
+	if s.Op.ID == "get-run" && slices.ContainsFunc(r.byThread[objectKey(s)], isGone) {
 		v := t.violated(s, outcome.NotRemoved, "", "GET of a run that was rolled back returns 2xx", "an error status",
 			strconv.Itoa(s.Status))
 		v.Check = outcome.Statuses("4XX", "5XX")
@@ -175,23 +113,29 @@ func (r *rollback) check(t *tally, s *seen) {
 	shown := r.marks.in(s.Response)
 	slices.SortFunc(shown, func(a, b mark) int { return cmp.Or(a.of.order-b.of.order, strings.Compare(a.what, b.what)) })
 	for _, m := range slices.Compact(shown) {
-		if m.of.thread.base == s.Base && s.Sent.After(m.of.gone) && !requestContains(s, m.value) {
+		if m.of.base == s.Base && r.wasGone(m.of, s) && !requestContains(s, m.value) {
 			t.violated(s, outcome.NotRemoved, "", s.Op.Request()+" shows the "+m.what+" of a run that was rolled back",
 				"nothing of a run that was rolled back", "its "+m.what+" "+m.value)
 		}
 	}
 }
 
+// wasGone reports whether a run was rolled back before a request was sent.
+func (r *rollback) wasGone(p *threadRun, s *seen) bool {
+	at, isGone := r.gone[p]
+	return isGone && s.Sent.After(at)
+}
+
 // isOnly reports whether no other run of the thread has the ID of a run.
-func (r *rollback) isOnly(p *posted) bool {
-	return !slices.ContainsFunc(r.byThread[p.thread], func(other *posted) bool { return other != p && other.id == p.id })
+func (r *rollback) isOnly(p *threadRun) bool {
+	return !slices.ContainsFunc(r.byThread[p.thread], func(other *threadRun) bool { return other != p && other.id == p.id })
 }
 
 // isInProgress reports whether a run of the thread may have been in progress when its state was read. Such a state is not
 // judged: a server may remove what was rolled back when the next run completes.
 func (r *rollback) isInProgress(s *seen) bool {
-	return slices.ContainsFunc(r.byThread[idAt{s.Base, s.In("thread_id")}], func(p *posted) bool {
-		isOver := !p.completed.IsZero() && p.completed.Before(s.Sent) || !p.gone.IsZero() && p.gone.Before(s.Sent)
+	return slices.ContainsFunc(r.byThread[objectKey(s)], func(p *threadRun) bool {
+		isOver := !p.completed.IsZero() && p.completed.Before(s.Sent) || r.wasGone(p, s)
 		return p.sent.Before(s.Ended) && !isOver
 	})
 }

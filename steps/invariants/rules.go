@@ -62,7 +62,8 @@ func (r *Record) newRules() map[string]*invariant {
 	follows := newFollow(sent)
 	handler := &refusals{c.Agent.RejectedStatus, c.Agent.RejectedDetail, map[string]bool{}}
 	listed := newLists(sent)
-	rollbacks := newRollback(r.target)
+	accepted := newRuns(r.target)
+	rollbacks := newRollback(accepted)
 	users := newLetIn()
 	leaks := newIsolation(r.target)
 	rules := map[string]*invariant{
@@ -111,7 +112,7 @@ func (r *Record) newRules() map[string]*invariant {
 		`no response to one caller contains an id or a text of another user`: {
 			side: agent, note: leaks.note, check: leaks.check, shows: leaks.isShownBy, coveredBy: "AS-AUTHZ-*"},
 		`no response after a rollback contains the id or the text of the prior run`: {
-			side: agent, note: rollbacks.note, check: rollbacks.check, coveredBy: "AS-ROLLBACK-*"},
+			side: agent, note: accepted.note, check: rollbacks.check, coveredBy: "AS-ROLLBACK-*"},
 	}
 	// Updates create a revision (section 2), including those that only prepare a precondition. The configuration may
 	// give the neutral word for the field a wrong name.
@@ -121,7 +122,7 @@ func (r *Record) newRules() map[string]*invariant {
 			side: plane, operation: "update-deployment", path: sourceConfig + "." + field, owner: owner,
 			kind: outcome.NoEffect, summary: "An update of " + field + " is served and creates no revision", word: field})
 	}
-	valid := newRefused(r.target, sent)
+	valid := newRefused(accepted, sent)
 	addRefusedRules(rules, valid, updates)
 	addStateRules(rules, newStates(valid), newDeployments(c.Patience))
 	pushed := newPushes(c.Patience)

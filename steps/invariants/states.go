@@ -42,13 +42,13 @@ func (st *states) checkThreadState(t *tally, s *seen) {
 		return
 	}
 	for _, g := range st.latestRuns(key, s.Ended) {
-		ended := st.endOf(g, key)
+		text, ended := g.plain(), st.endOf(g)
 		hasSettled := !ended.IsZero() && ended.Add(st.revisions.patience).Before(s.Sent)
 		shown, isShown := st.shown[g]
 		switch {
-		case g.text == "":
+		case text == "":
 			return
-		case holdsText(s, g.text):
+		case holdsText(s, text):
 			if hasSettled {
 				keepEarliest(st.shown, g, s.Ended)
 			}
@@ -57,7 +57,7 @@ func (st *states) checkThreadState(t *tally, s *seen) {
 			return
 		case hasSettled && isShown && shown.Before(s.Sent):
 			t.violated(s, outcome.MissingItem, "/values/messages", "The thread state lacks a completed run that it had shown before",
-				fmt.Sprintf("the message %q of run %s, or that of a later run", g.text, safe.ShortIDs(g.id)), "a state without it")
+				fmt.Sprintf("the message %q of run %s, or that of a later run", text, safe.ShortIDs(g.id)), "a state without it")
 			return
 		}
 	}
