@@ -169,7 +169,7 @@ Feature: Updating a deployment
         | the three source fields null    |
         | an empty source_revision_config |
 
-    @last
+    @last @after:CP-CREATE-2 @after:CP-GET-1
     @record
     Scenario: No deployment in the test run has more revisions than requests that may have created one
       When all exchanges of the test run are read
