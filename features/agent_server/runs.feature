@@ -218,6 +218,16 @@ Feature: Runs
       And the user reads the state after the join
       Then the state holds the run's input and its ai message
 
+    Scenario Outline: After the join of a run that <history>, the state contains its input and ai message
+      When the user joins a run that <history>
+      And the user reads the state after the join
+      Then the state holds the run's input and its ai message
+
+      Examples:
+        | history                       |
+        | is pending behind another run |
+        | replaces another run          |
+
     Scenario: The join of a failed run returns
       Given a run whose graph raises an error
       When the user joins the run

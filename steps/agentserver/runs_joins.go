@@ -20,6 +20,7 @@ const longerHold = 2500 * time.Millisecond
 func (w *World) defineJoins(r *common.Definitions) {
 	r.When(`the user starts a (long|longer) run, and joins it( twice at the same time)?`, w.startLongAndJoin)
 	r.When(`the user joins a run that is pending behind (another run|a run that fails)`, w.joinPending)
+	r.When(`the user joins a run that replaces another run`, w.joinReplacing)
 	r.When(`the user joins a run behind which another one is pending`, w.joinFollowed)
 	r.When(`the user joins the run during a later run`, w.joinDuringLater)
 	r.When(`the user joins the run`, w.userJoins)
@@ -52,6 +53,7 @@ func (w *World) startLongAndJoin(ctx context.Context, long, twice string) error 
 
 // joinPending joins a run that is pending, once patience is over. The run before it must be in progress until then.
 func (w *World) joinPending(ctx context.Context, ahead string) error {
+	w.joinAgain = func() error { return w.joinPending(ctx, ahead) }
 	var words string
 	if ahead == "a run that fails" {
 		words = agent.Fail
@@ -69,6 +71,27 @@ func (w *World) joinPending(ctx context.Context, ahead string) error {
 		}
 		_, err = w.joinInTime(ctx, false)
 		return w.joined.Sent().Before(p.Until()), err
+	})
+}
+
+// joinReplacing rolls a run back that has started, and joins the new run while it is in progress. Whether the prior run
+// was still in progress does not matter.
+func (w *World) joinReplacing(ctx context.Context) error {
+	w.joinAgain = func() error { return w.joinReplacing(ctx) }
+	const lost = "the target was too slow to join a run with rollback while it was in progress"
+	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
+		p, err := w.server.InProgress(ctx, agent.HasStarted, w.wanted)
+		if err != nil {
+			return false, err
+		}
+		w.prior, w.thread = p, p.Thread
+		if err := w.post(ctx, agent.Order{Waits: true, Hold: w.wanted, Strategy: agent.RollbackStrategy}); err != nil {
+			return false, err
+		}
+		if err := w.current.Accepted(); err != nil {
+			return false, outcome.AsPrecondition(err)
+		}
+		return w.joinInTime(ctx, false)
 	})
 }
 
