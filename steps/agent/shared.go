@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/shared"
@@ -56,10 +57,21 @@ func (s *Server) completeAlone(ctx context.Context, who target.Caller) (*GraphRu
 	return s.complete(ctx, t)
 }
 
-// complete starts a plain run and waits for it. The result does not depend on the graph.
+// complete starts a plain run and waits for it. The result does not depend on the graph. It starts another one after a 404,
+// because many scenarios need the run, and a server that does not know a new thread at once fails AS-RUN-1 only.
 func (s *Server) complete(ctx context.Context, t *Thread) (*GraphRun, error) {
-	g, err := s.Start(ctx, t, Order{trial: true})
+	o := Order{trial: true}
+	g, err := s.Post(ctx, t, o)
+	if err == nil && g.Response.Status == http.StatusNotFound {
+		if err := client.Sleep(ctx, s.target.Config.Patience); err != nil {
+			return nil, err
+		}
+		g, err = s.Post(ctx, t, o)
+	}
 	if err != nil {
+		return nil, err
+	}
+	if err := outcome.Unless(ctx, g.Accepted(), s.KnowsAssistant); err != nil {
 		return nil, err
 	}
 	_, err = s.Await(ctx, g)

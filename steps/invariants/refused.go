@@ -227,7 +227,7 @@ func (r *refused) isValid(s *seen) string {
 	case "create-run":
 		at, known := r.accepted[s.request.Get("assistant_id").Str]
 		switch {
-		case r.owners[key] != s.Caller.Name || !r.isOrdinary(s) || !isBefore(at, known):
+		case r.owners[key] != s.Caller.Name || !r.isOrdinary(s) || !isBefore(at, known) && !r.isAcceptedLater(s):
 			return ""
 		case isRollback(s):
 			return "no other run was sent at the same time"
@@ -257,6 +257,15 @@ func (r *refused) isValid(s *seen) string {
 		return "the same request was served before"
 	}
 	return ""
+}
+
+// isAcceptedLater reports whether the thread accepted a later run of the same assistant. In a recording, the assistant may
+// have been deployed since.
+func (r *refused) isAcceptedLater(s *seen) bool {
+	return !r.target.Recorded && slices.ContainsFunc(r.posts[objectKey(s)], func(later *seen) bool {
+		isSame := later.request.Get("assistant_id").Str == s.request.Get("assistant_id").Str
+		return later.ok() && isSame && !later.Sent.Before(s.Ended)
+	})
 }
 
 // isOrdinary reports whether the request for a run has only an assistant, an input with plain texts, and the strategy

@@ -78,6 +78,11 @@ func TestRefusedValidRequest(t *testing.T) {
 			thread(h)
 			run(h, "POST", "/threads/"+one+"/runs", runBody, 404, `{}`)
 		}, false},
+		{"a run of an assistant that the thread accepted later", `every valid request to "create-run" returned 2xx`, func(h *history) {
+			thread(h)
+			run(h, "POST", "/threads/"+one+"/runs", runBody, 404, `{}`)
+			run(h, "POST", "/threads/"+one+"/runs", runBody, 200, `{"run_id":"`+two+`"}`)
+		}, true},
 		{"a thread whose owner is refused with 401", `every valid request to "create-thread" returned 2xx`, func(h *history) {
 			thread(h)
 			run(h, "POST", "/threads", `{}`, 401, `{}`)
