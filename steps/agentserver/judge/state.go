@@ -256,10 +256,17 @@ func HoldsAnswered(state *exchange.Response, r Run) error {
 	if r.CompleteIn(state) {
 		return nil
 	}
-	all := messages.Of(state)
+	all, wrote := messages.Of(state), len(r.Wrote(state))
 	summary := "The thread state lacks the answer of the run"
+	expected := fmt.Sprintf("the input %q and its answer", r.Text())
+	if r.Outputs > 1 {
+		expected = fmt.Sprintf("the input %q and the %d messages that the run wrote", r.Text(), r.Outputs)
+	}
 	var check *reports.Check
-	if r.inputIn(all) < 0 {
+	switch {
+	case wrote > 0: // any of them may be missing, such as that of a tool
+		summary = fmt.Sprintf("The thread state lacks %d of the %d messages that the run wrote", r.Outputs-wrote, r.Outputs)
+	case r.inputIn(all) < 0:
 		summary = "The thread state lacks the input of the run"
 		if !messages.ContainsText(state, r.Text()) {
 			check = &reports.Check{Statuses: []string{"2XX"}, Requires: []string{r.Text()}}
@@ -268,7 +275,7 @@ func HoldsAnswered(state *exchange.Response, r Run) error {
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.MissingItem,
 		Summary:  summary,
-		Expected: fmt.Sprintf("the input %q and its answer", r.Text()),
+		Expected: expected,
 		Actual:   messages.ShownBy(all, ownersOf(all, []Run{r}, namesOf([]Run{r}))),
 		Pointer:  atMessages,
 		Check:    check,
@@ -325,6 +332,10 @@ func difference(all []messages.Message, runs []Run) (kind outcome.Kind, summary 
 	}
 	switch {
 	case at > len(all):
+		last, missing := runs[len(runs)-1].Outputs, at-len(all)
+		if missing < last {
+			return outcome.MissingItem, fmt.Sprintf("The thread state lacks %d of the %d messages that a run wrote", missing, last)
+		}
 		return outcome.MissingItem, "The thread state lacks the answer of a run"
 	case at < len(all):
 		return outcome.ExtraItem, fmt.Sprintf("The thread state has %s too many at its end", reports.Count(len(all)-at, "message"))

@@ -93,6 +93,7 @@ func runStateRows() []judgetest.Row {
 		{Name: "the input and its answer", Got: HoldsAnswered(stateOf(human("zero"), human("one"), ai("x"), ai("y")), one)},
 		violation("the input without an answer", outcome.MissingItem, HoldsAnswered(stateOf(ai("x"), human("one")), one)),
 		violation("the input without its second answer", outcome.MissingItem, HoldsAnswered(stateOf(human("one"), ai("x")), written)),
+		violation("only one of two messages of the run", outcome.MissingItem, HoldsOnly(stateOf(human("one"), ai("x")), written)),
 		violation("an answer without the input", outcome.MissingItem, HoldsAnswered(stateOf(human("zero"), ai("x")), one)),
 
 		{Name: "the messages of one run", Got: HoldsOnly(stateOf(human("one"), ai("x")), one)},
