@@ -54,6 +54,7 @@ type Agents struct {
 	completed    atomic.Pointer[GraphRun] // a plain run whose join returned and whose state has its answer, or nil
 	showsRunning atomic.Bool              // a run was seen with the status running
 	pendingToEnd atomic.Bool              // a run was pending until it ended, and no run was ever seen running
+	unended      atomic.Bool              // a run was still pending or running after timeouts.run
 }
 
 // New returns the agent servers of the target, whose addresses the control plane may name. About atOnce runs are in

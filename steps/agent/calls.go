@@ -266,7 +266,7 @@ func (s *Server) State(ctx context.Context, who target.Caller, t *Thread) (*exch
 // Join sends a join and waits for the response, which may take as long as the run.
 func (s *Server) Join(ctx context.Context, who target.Caller, g *GraphRun) (*exchange.Response, error) {
 	request := s.joinOf(who, g)
-	request.Timeout, request.Waits = g.Order.Hold+s.target.Config.Timeouts.Run, true
+	request.Timeout, request.Waits = g.Order.Hold+s.RunTimeout(), true
 	return s.readKnown(ctx, who, g, request)
 }
 

@@ -119,6 +119,29 @@ const (
 // Patience returns how long to wait for a message or status that is due.
 func (as *Agents) Patience() time.Duration { return max(leastPatience, 2*as.Hold(0)) }
 
+// If one run was still pending or running after timeouts.run, most likely further runs would be, too. Later waits get
+// 1/shortPart of timeouts.run, and at most longestShort.
+const (
+	shortPart    = 10
+	longestShort = 12 * time.Second
+)
+
+// RunTimeout returns how long a run may take in addition to its hold: timeouts.run, or less if a run did not end in that
+// time.
+func (as *Agents) RunTimeout() time.Duration {
+	whole := as.target.Config.Timeouts.Run
+	if !as.unended.Load() {
+		return whole
+	}
+	return min(whole, max(as.Patience(), min(whole/shortPart, longestShort)))
+}
+
+// HasUnended reports whether a run was still pending or running after timeouts.run.
+func (as *Agents) HasUnended() bool { return as.unended.Load() }
+
+// NoteUnended notes that a run of the server was still pending or running after timeouts.run.
+func (as *Agents) NoteUnended() { as.unended.Store(true) }
+
 // Prompt returns the longest time of a response that does not wait for anything.
 func (as *Agents) Prompt() time.Duration { return max(leastPrompt, as.Hold(0)/2) }
 

@@ -27,7 +27,7 @@ func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 		return err
 	}
 	seen := &starting{byState: byState}
-	limit := p.Responded().Add(p.Order.Hold + s.target.Config.Timeouts.Run)
+	limit := p.Responded().Add(p.Order.Hold + s.RunTimeout())
 	err = client.Repeat(ctx, firstLook, longestPause, limit, func() (bool, error) {
 		err := s.lookForStart(ctx, p, seen)
 		return seen.isStarted, err
@@ -102,6 +102,7 @@ func (s *Server) noteStart(ctx context.Context, p *Progress, seen *starting) err
 		if err := s.StillQueued(ctx, p.GraphRun); err != nil {
 			return err
 		}
+		s.NoteUnended()
 		return judge.NotStarted(run)
 	case seen.over != nil:
 		p.ended = seen.over

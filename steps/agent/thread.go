@@ -285,7 +285,7 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duratio
 	if err := client.Sleep(ctx, time.Until(last.Add(o.Hold))); err != nil {
 		return nil, err
 	}
-	_, done, err := s.ReadState(ctx, t, time.Now().Add(s.target.Config.Timeouts.Run), func(a *exchange.Response) bool {
+	_, done, err := s.ReadState(ctx, t, time.Now().Add(s.RunTimeout()), func(a *exchange.Response) bool {
 		return slices.ContainsFunc(all.Runs, func(g *GraphRun) bool { return g.CompleteIn(a) })
 	})
 	if err != nil {
@@ -293,7 +293,7 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duratio
 	}
 	if !done {
 		for _, g := range all.Runs {
-			if err := s.requireEnded(ctx, g); err != nil {
+			if err := s.RequireEnded(ctx, g); err != nil {
 				return nil, err
 			}
 		}

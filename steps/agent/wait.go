@@ -51,7 +51,7 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*exchange.Response, er
 func (s *Server) awaitThen(
 	ctx context.Context, g *GraphRun, onJoin func(context.Context) error,
 ) (*exchange.Response, error) {
-	limit := g.Responded().Add(g.Thread.holdsBefore(g) + g.Order.Hold + s.target.Config.Timeouts.Run)
+	limit := g.Responded().Add(g.Thread.holdsBefore(g) + g.Order.Hold + s.RunTimeout())
 	join := s.JoinNow(ctx, g)
 	defer join.Leave()
 	// If the join has not returned by then, the state decides.
@@ -72,7 +72,7 @@ func (s *Server) awaitThen(
 	g.Final, g.Joined = state, join.succeeded()
 	if g.Complete() {
 		s.runs.over(g)
-	} else if err := s.requireEnded(ctx, g); err != nil {
+	} else if err := s.RequireEnded(ctx, g); err != nil {
 		return nil, err
 	}
 	// The thread stays busy for a moment between the last message and the end of the run.
@@ -117,9 +117,9 @@ func isOver(join, run *exchange.Response, raises bool) bool {
 	return raises || join != nil && join.OK()
 }
 
-// requireEnded returns an error that blocks if an incomplete run has not ended: the server queues it, or it is still
+// RequireEnded returns an error that blocks if an incomplete run has not ended: the server queues it, or it is still
 // pending or running, which AS-RUN-4 reports.
-func (s *Server) requireEnded(ctx context.Context, g *GraphRun) error {
+func (s *Server) RequireEnded(ctx context.Context, g *GraphRun) error {
 	if !g.Joined {
 		if err := s.StillQueued(ctx, g); err != nil {
 			return err
@@ -129,6 +129,7 @@ func (s *Server) requireEnded(ctx context.Context, g *GraphRun) error {
 	if err != nil || !isUnfinished(run) || g.Joined && s.staysUnfinished(ctx) {
 		return context.Cause(ctx) // a status that cannot be read, or is unknown, proves nothing; AS-RUN-2 judges GET of a run
 	}
+	s.NoteUnended()
 	actual := fmt.Sprintf("status %q %s after the run was accepted", run.Get("status").String(),
 		time.Since(g.Responded()).Round(time.Second))
 	stays := outcome.Fails(run, outcome.Violation{Kind: outcome.NotFinished, Pointer: "/status",

@@ -232,7 +232,7 @@ func (s *Server) watch(ctx context.Context, g *GraphRun, parts ...float64) (foun
 	if g.Order.written {
 		join := s.JoinNow(ctx, g)
 		defer join.Leave()
-		limit = g.NotOverBefore().Add(s.target.Config.Timeouts.Run)
+		limit = g.NotOverBefore().Add(s.RunTimeout())
 		ended = func() bool { return s.hasHadItsTime(ctx, join, g) }
 	}
 	client.Prioritize(ctx) // the run may be that of the preflight

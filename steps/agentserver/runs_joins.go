@@ -212,7 +212,7 @@ func (w *World) awaitJoin(ctx context.Context, join *agent.Joining) error {
 	if join.Over() {
 		return nil
 	}
-	_, seen, err := w.server.ReadState(ctx, w.thread, end.Add(w.target.Config.Timeouts.Run), func(a *exchange.Response) bool {
+	_, seen, err := w.server.ReadState(ctx, w.thread, end.Add(w.agents.RunTimeout()), func(a *exchange.Response) bool {
 		return join.Over() || g.CompleteIn(a)
 	})
 	if err != nil {
@@ -222,6 +222,7 @@ func (w *World) awaitJoin(ctx context.Context, join *agent.Joining) error {
 		if err := w.server.StillQueued(ctx, g); err != nil {
 			return err
 		}
+		w.agents.NoteUnended()
 	}
 	return join.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request))
 }
