@@ -282,10 +282,16 @@ func (s *agentSession) ending(t *thread, d done) *agent.GraphRun {
 	return nil
 }
 
+// startedBy has the requirements that a run without run_id violates.
+var startedBy = []string{"AS-RUN-1", "AS-ROLLBACK-1", "AS-ROLLBACK-6"}
+
 // explain implements session. It tries the operations of each thread in each order, and keeps the histories that explain
 // the responses.
 func (s *agentSession) explain(_ context.Context, group []done) (*Wrong, error) {
 	for _, d := range group {
+		if d.started != nil && d.started.ID == "" && d.started.Response.OK() && slices.ContainsFunc(startedBy, s.known) {
+			return nil, outcome.Blocked("a run without run_id was started, which later responses may show").ByRequirement(startedBy...)
+		}
 		if d.started != nil {
 			s.runs[d.Number] = &startedRun{d.started, d.Operation}
 		}

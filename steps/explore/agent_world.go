@@ -92,7 +92,7 @@ func (s *agentSession) notStarted(w world, d done) *Wrong {
 	if len(w.kept)+len(w.loose)+len(w.gone) > 0 {
 		id, isOpen = "AS-STATE-3", !s.additive
 	}
-	return want(isOpen, id, d.response, "2xx, with a run_id")
+	return want(isOpen && !d.response.OK(), id, d.response, "2xx, with a run_id")
 }
 
 // rolledBack judges the response to a run with rollback (section 3). If several are sent at the same time, some may be
@@ -108,7 +108,7 @@ func (s *agentSession) rolledBack(w world, d done) ([]world, *Wrong) {
 		if pending != nil && d.response.Ended().Before(pending.NotOverBefore()) {
 			id = "AS-ROLLBACK-1"
 		}
-		return []world{w}, want(raced, id, d.response, "2xx, with a run_id")
+		return []world{w}, want(raced && !d.response.OK(), id, d.response, "2xx, with a run_id")
 	}
 	prior := w.pending
 	w.pending, w.joined = d.Number, false
