@@ -2,7 +2,6 @@ package judge
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -19,28 +18,37 @@ type Snapshot struct {
 	Revisions  []string           // ids in the list
 }
 
-// Added returns the revisions that are new in the second of two snapshots.
+// Added returns the revisions that are new in the second of two snapshots, each once.
 func Added(before, after Snapshot) []string {
-	known := exchange.IDKeys(before.Revisions)
 	var added []string
-	for _, id := range after.Revisions {
-		if !slices.Contains(known, exchange.IDKey(id)) {
+	for _, id := range distinct(after.Revisions) {
+		if !exchange.ContainsID(before.Revisions, id) {
 			added = append(added, id)
 		}
 	}
 	return added
 }
 
+// distinct returns each of the ids once, in their order. CP-LIST-6 judges lists that repeat a revision.
+func distinct(ids []string) (each []string) {
+	for _, id := range ids {
+		if !exchange.ContainsID(each, id) {
+			each = append(each, id)
+		}
+	}
+	return each
+}
+
 // CreatesRevisions judges that an update, or several, created the wanted number of revisions and lost none (section 2).
 // act is the last response. expected describes the wanted number.
 func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, expected string) error {
-	added := Added(before, after)
-	total := len(before.Revisions) + want
+	added, listed := Added(before, after), len(distinct(after.Revisions))
+	total := len(distinct(before.Revisions)) + want
 	created := reports.Count(len(added), "revision")
 	v := outcome.Violation{
 		Expected: expected,
 		Actual: fmt.Sprintf("%d new, %d in total (%d before)\nlatest_revision_id %s (before: %s)\n%s",
-			len(added), len(after.Revisions), len(before.Revisions), after.Latest, before.Latest, strings.Join(added, "\n")),
+			len(added), listed, total-want, after.Latest, before.Latest, strings.Join(added, "\n")),
 		Compared: compared(after.List, before.List),
 	}
 	switch {
@@ -56,12 +64,9 @@ func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, 
 	case len(added) < want:
 		v.Kind = outcome.NoEffect
 		v.Summary = fmt.Sprintf("Updates create %s instead of %d", created, want)
-	case want > 0 && len(after.Revisions) < total:
+	case want > 0 && listed < total:
 		v.Kind = outcome.MissingItem
 		v.Summary = "An update removes an earlier revision from the list"
-	case want > 0 && len(after.Revisions) > total:
-		v.Kind = outcome.RepeatedItem
-		v.Summary = "The list repeats a revision after an update"
 	case want == 0 && before.Latest != "" && !exchange.SameID(after.Latest, before.Latest): // it may be null during a build
 		v.Kind = outcome.Changed
 		v.Summary = updateOf(act) + " changes latest_revision_id"

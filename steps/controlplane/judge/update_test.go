@@ -49,7 +49,9 @@ func updateRows() []judgetest.Row {
 			Kind: outcome.ExtraItem, Actual: "2 new, 4 in total (2 before)"},
 		{Name: "an update creates no revision", Got: creates(1, "a", "b"), Kind: outcome.NoEffect, Actual: "0 new"},
 		{Name: "an update removes an earlier revision", Got: creates(1, "b", "c"), Kind: outcome.MissingItem, Actual: "1 new"},
-		{Name: "an update repeats an earlier revision", Got: creates(1, "a", "b", "b", "c"), Kind: outcome.RepeatedItem},
+		{Name: "the list has an earlier revision twice", Got: creates(1, "a", "b", "b", "c")}, // CP-LIST-6 judges that
+		{Name: "the list has the new revision twice", Got: creates(1, "a", "b", "c", "c")},
+		{Name: "an update removes an earlier revision, and another is listed twice", Got: creates(1, "b", "b", "c"), Kind: outcome.MissingItem},
 		{Name: "two updates create two revisions", Got: creates(2, "a", "b", "c", "d")},
 		{Name: "two updates create one revision", Got: creates(2, "a", "b", "c"), Kind: outcome.NoEffect, Actual: "1 new"},
 		{Name: "an update without a source creates nothing", Got: creates(0, "a", "b")},
