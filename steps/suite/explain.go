@@ -25,6 +25,7 @@ func (r *run) explain(res *reports.Result, groups [][]*features.Scenario) {
 	}
 	explainByExchanges(res, failures)
 	explainByRepeats(failures)
+	explainByResponses(failures)
 }
 
 // taggedCauses returns the failed requirements that the tags @after of a failed requirement name. It returns nil if they
@@ -55,7 +56,8 @@ type failure struct {
 	shows [][]int // for each, the exchanges that it compares; nil stands for an unknown exchange
 	// repeats has the operations whose responses repeat what another caller got; nil if a violation shows something else.
 	repeats []string
-	owns    []int // exchanges with violations that explain the failures of other requirements, if these show no other exchange
+	signs   [][]sign // for each violation, the exchanges that show it
+	owns    []int    // exchanges with violations that explain the failures of other requirements, if these show no other exchange
 }
 
 // ownedKinds are the kinds of violations that leave nothing else to judge in a response. A response that breaks the
@@ -81,6 +83,9 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 				for _, repeat := range found.Repeats {
 					f.shows = append(f.shows, []int{repeat})
 				}
+			}
+			if hasFailed {
+				f.signs = append(f.signs, r.signsOf(found, isLeakKind(s.Requirement, found.Kind)))
 			}
 			if isOwned && (hasFailed || isCovered) {
 				f.owns = append(f.owns, found.Shows()...)

@@ -1,0 +1,137 @@
+package suite
+
+import (
+	"slices"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// sign is an exchange that shows a violation.
+type sign struct {
+	exchange  int
+	operation string
+	object    string // the thread or deployment of the request, or the thread that a list lacks
+	caller    string
+	status    int
+	body      string
+	kind      outcome.Kind
+	class     string
+	pointer   string
+	isLeak    bool // what it shows must not be shown to the caller
+}
+
+// signsOf returns the exchanges that show a violation.
+func (r *run) signsOf(found outcome.Violation, isLeak bool) (all []sign) {
+	for _, id := range found.Shows() {
+		if id == 0 {
+			return nil
+		}
+		o := r.target.Collector.Observation(id)
+		s := sign{exchange: id, operation: o.Op.ID, object: o.In("thread_id") + o.In("deployment_id"), caller: o.Caller.Name,
+			status: o.Status, body: o.Response, kind: found.Kind, class: found.Class, pointer: found.Pointer, isLeak: isLeak}
+		if s.object == "" && found.Kind == outcome.MissingItem && found.Compared.With > 0 {
+			s.object = gjson.Get(r.target.Collector.Observation(found.Compared.With).Response, "thread_id").String()
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// isRefusal reports whether the response has nothing to judge except that it refuses a request.
+func (s sign) isRefusal() bool { return s.status/100 == 4 }
+
+// isLost reports whether an object is not found that exists.
+func (s sign) isLost() bool {
+	return slices.Contains([]outcome.Kind{outcome.Refused, outcome.MissingItem, outcome.Changed}, s.kind)
+}
+
+// readOf returns an operation that finds its object in the same way: a server looks a run up for GET and for a join.
+func readOf(operation string) string {
+	if operation == "join-run" {
+		return "get-run"
+	}
+	return operation
+}
+
+// mayShareCause reports whether two responses may have the same cause. Responses of which one shows more than a status
+// differ in their causes, unless both lack the same field. A response with 500 explains none with another status.
+func (s sign) mayShareCause(o sign) bool {
+	isSameObject := s.object != "" && s.object == o.object
+	isAlike := readOf(s.operation) == readOf(o.operation) && (s.kind == o.kind || s.isLost() && o.isLost())
+	lacks := func(s sign) bool { return s.kind == outcome.Missing || s.kind == outcome.Contract }
+	switch {
+	case s.isLeak != o.isLeak:
+		return false
+	case s.isLeak:
+		return s.exchange == o.exchange || isSameObject
+	case s.isRefusal() && o.isRefusal():
+		isSame := s.caller == o.caller && s.status == o.status && s.body == o.body
+		return isSame && (s.exchange == o.exchange || isSameObject || isAlike)
+	case s.isRefusal() != o.isRefusal(): // a list lacks a thread that is not found
+		return isSameObject && s.caller == o.caller && (s.kind == outcome.MissingItem && !s.isRefusal() ||
+			o.kind == outcome.MissingItem && !o.isRefusal())
+	}
+	return lacks(s) && lacks(o) && s.operation == o.operation && s.status == o.status && s.pointer != "" && s.pointer == o.pointer
+}
+
+// explainByResponses explains failures whose responses repeat those of another failure: refusals of the same thread, or
+// of requests of the same kind, and leaks of the same thread. The most severe failure explains the others. Only leaks
+// explain a leak.
+func explainByResponses(failures []failure) {
+	sorted := slices.Clone(failures)
+	slices.SortStableFunc(sorted, func(a, b failure) int {
+		isLeak := func(f failure) int {
+			if f.Subject == "isolation" {
+				return 0
+			}
+			return 1
+		}
+		return isLeak(a) - isLeak(b)
+	})
+	shown := map[string][]sign{} // by the ID of a cause: its signs, and those of the failures that it explains
+	var causes []failure
+	for _, f := range sorted {
+		if len(f.ExplainedBy) == 0 && len(f.signs) > 0 {
+			at := slices.IndexFunc(causes, func(c failure) bool { return isAsBinding(c, f) && repeat(shown[c.ID], f.signs) })
+			if at < 0 {
+				causes = append(causes, f)
+			} else {
+				f.ExplainedBy = []string{causes[at].ID}
+			}
+		}
+		if id := rootOf(f); id != "" {
+			shown[id] = append(shown[id], slices.Concat(f.signs...)...)
+		}
+	}
+}
+
+// rootOf returns the ID of a failure, or that of the one failure that explains it.
+func rootOf(f failure) string {
+	switch len(f.ExplainedBy) {
+	case 0:
+		return f.ID
+	case 1:
+		return f.ExplainedBy[0]
+	}
+	return ""
+}
+
+// repeat reports whether each violation repeats a response of a cause, or is like another violation that does.
+func repeat(cause []sign, violations [][]sign) bool {
+	repeats := func(v []sign) bool {
+		return slices.ContainsFunc(v, func(s sign) bool { return slices.ContainsFunc(cause, s.mayShareCause) })
+	}
+	return !slices.ContainsFunc(violations, func(v []sign) bool {
+		return !repeats(v) && !slices.ContainsFunc(violations, func(other []sign) bool { return isLike(v, other) && repeats(other) })
+	})
+}
+
+// isLike reports whether two violations of a requirement differ in the operation, or in the class of the input.
+func isLike(a, b []sign) bool {
+	if len(a) == 0 || len(b) == 0 || a[0].kind != b[0].kind || a[0].isRefusal() != b[0].isRefusal() {
+		return false
+	}
+	return a[0].operation == b[0].operation || a[0].class == b[0].class
+}

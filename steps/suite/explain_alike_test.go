@@ -1,0 +1,60 @@
+package suite
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/outcome"
+)
+
+// TestExplainByResponses checks which failures explain CP-B-1. CP-A-1 shows the first violation of each row.
+func TestExplainByResponses(t *testing.T) {
+	refused := sign{exchange: 1, operation: "get-run", object: "t1", caller: "users.0", status: 404, body: "gone", kind: outcome.Refused}
+	leak := sign{exchange: 2, operation: "get-state", object: "t1", caller: "users.1", status: 200, kind: outcome.Accepted, isLeak: true}
+	lacking := sign{exchange: 3, operation: "create-run", object: "t1", status: 200, kind: outcome.Contract, pointer: "/run_id"}
+	with := func(s sign, change func(*sign)) sign {
+		change(&s)
+		return s
+	}
+	otherRead := with(refused, func(s *sign) { s.exchange, s.operation, s.kind = 4, "get-state", outcome.NotFinished })
+	for name, c := range map[string]struct {
+		first       sign
+		violations  [][]sign
+		isIsolation bool
+		isShould    bool // CP-A-1 is a SHOULD
+		explained   bool
+	}{
+		"the same refusal of the same thread": {first: refused, violations: [][]sign{{otherRead}}, explained: true},
+		"the same operation and kind":         {first: refused, violations: [][]sign{{with(refused, func(s *sign) { s.exchange, s.object = 5, "t2" })}}, explained: true},
+		"a join of a run that is not found":   {first: refused, violations: [][]sign{{with(refused, func(s *sign) { s.operation, s.object = "join-run", "t2" })}}, explained: true},
+		"another thread and operation":        {first: refused, violations: [][]sign{{with(otherRead, func(s *sign) { s.object = "t2" })}}},
+		"another status":                      {first: refused, violations: [][]sign{{with(otherRead, func(s *sign) { s.status = 409 })}}},
+		"another text":                        {first: refused, violations: [][]sign{{with(otherRead, func(s *sign) { s.body = "busy" })}}},
+		"another caller":                      {first: refused, violations: [][]sign{{with(otherRead, func(s *sign) { s.caller = "users.1" })}}},
+		"a 500 and a 200":                     {first: with(refused, func(s *sign) { s.status = 500 }), violations: [][]sign{{with(otherRead, func(s *sign) { s.status = 200 })}}},
+		"one of two violations":               {first: refused, violations: [][]sign{{otherRead}, {with(otherRead, func(s *sign) { s.kind, s.status = outcome.WrongValue, 200 })}}},
+		"no known exchange":                   {first: refused, violations: [][]sign{nil}},
+		"a list that lacks the thread":        {first: refused, violations: [][]sign{{with(otherRead, func(s *sign) { s.status, s.kind = 200, outcome.MissingItem })}}, explained: true},
+		"another response with 200":           {first: refused, violations: [][]sign{{with(otherRead, func(s *sign) { s.status = 200 })}}},
+		"a SHOULD explains no MUST":           {first: refused, violations: [][]sign{{otherRead}}, isShould: true},
+		"a leak of the same thread":           {first: leak, violations: [][]sign{{with(leak, func(s *sign) { s.exchange, s.operation, s.caller = 6, "get-run", "nobody" })}}, isIsolation: true, explained: true},
+		"a leak of another thread":            {first: leak, violations: [][]sign{{with(leak, func(s *sign) { s.exchange, s.object = 6, "t2" })}}, isIsolation: true},
+		"a leak, and a refusal of the thread": {first: refused, violations: [][]sign{{leak}}, isIsolation: true},
+		"the same field is missing":           {first: lacking, violations: [][]sign{{with(lacking, func(s *sign) { s.object, s.kind = "t2", outcome.Missing })}}, explained: true},
+		"another field is missing":            {first: lacking, violations: [][]sign{{with(lacking, func(s *sign) { s.kind, s.pointer = outcome.Missing, "/id" })}}},
+		"a wrong value of the field":          {first: lacking, violations: [][]sign{{with(lacking, func(s *sign) { s.kind = outcome.WrongValue })}}},
+	} {
+		a, b := &reports.Requirement{ID: "CP-A-1", Level: reports.Must}, &reports.Requirement{ID: "CP-B-1", Level: reports.Must}
+		if c.isShould {
+			a.Level = reports.Should
+		}
+		if c.isIsolation {
+			a.Subject, b.Subject = "isolation", "isolation"
+		}
+		explainByResponses([]failure{{Requirement: a, signs: [][]sign{{c.first}}}, {Requirement: b, signs: c.violations}})
+		assert.Equal(t, c.explained, len(b.ExplainedBy) == 1, name)
+		assert.Empty(t, a.ExplainedBy, name)
+	}
+}
