@@ -55,9 +55,10 @@ type failure struct {
 	*reports.Requirement
 	shows [][]int // for each, the exchanges that it compares; nil stands for an unknown exchange
 	// repeats has the operations whose responses repeat what another caller got; nil if a violation shows something else.
-	repeats []string
-	signs   [][]sign // for each violation, the exchanges that show it
-	owns    []int    // exchanges with violations that explain the failures of other requirements, if these show no other exchange
+	repeats     []string
+	isInvariant bool
+	signs       [][]sign // for each violation, the exchanges that show it
+	owns        []int    // exchanges with violations that explain the failures of other requirements, if these show no other exchange
 }
 
 // ownedKinds are the kinds of violations that leave nothing else to judge in a response. A response that breaks the
@@ -67,7 +68,7 @@ var ownedKinds = []outcome.Kind{outcome.ServerError, outcome.Refused, outcome.St
 // failureOf returns the exchanges that show the violations of a failed requirement. Those that it owns include the
 // violations by the record that its failure covers.
 func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) failure {
-	f := failure{Requirement: q}
+	f := failure{Requirement: q, isInvariant: scenarios[0].Requirement.IsInvariant()}
 	isOther := false // whether a violation shows something else than a repeated response
 	for _, s := range r.selected {
 		v := r.verdicts[s.Key()]

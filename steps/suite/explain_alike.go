@@ -78,7 +78,7 @@ func (s sign) mayShareCause(o sign) bool {
 
 // explainByResponses explains failures whose responses repeat those of another failure: refusals of the same thread, or
 // of requests of the same kind, and leaks of the same thread. The most severe failure explains the others. Only leaks
-// explain a leak.
+// explain a leak. An invariant names no cause, so it explains only other invariants.
 func explainByResponses(failures []failure) {
 	sorted := slices.Clone(failures)
 	slices.SortStableFunc(sorted, func(a, b failure) int {
@@ -94,7 +94,9 @@ func explainByResponses(failures []failure) {
 	var causes []failure
 	for _, f := range sorted {
 		if len(f.ExplainedBy) == 0 && len(f.signs) > 0 {
-			at := slices.IndexFunc(causes, func(c failure) bool { return isAsBinding(c, f) && repeat(shown[c.ID], f.signs) })
+			at := slices.IndexFunc(causes, func(c failure) bool {
+				return isAsBinding(c, f) && (f.isInvariant || !c.isInvariant) && repeat(shown[c.ID], f.signs)
+			})
 			if at < 0 {
 				causes = append(causes, f)
 			} else {

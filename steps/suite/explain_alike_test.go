@@ -24,6 +24,7 @@ func TestExplainByResponses(t *testing.T) {
 		violations  [][]sign
 		isIsolation bool
 		isShould    bool // CP-A-1 is a SHOULD
+		isInvariant bool // CP-A-1 is an invariant
 		explained   bool
 	}{
 		"the same refusal of the same thread": {first: refused, violations: [][]sign{{otherRead}}, explained: true},
@@ -39,6 +40,7 @@ func TestExplainByResponses(t *testing.T) {
 		"a list that lacks the thread":        {first: refused, violations: [][]sign{{with(otherRead, func(s *sign) { s.status, s.kind = 200, outcome.MissingItem })}}, explained: true},
 		"another response with 200":           {first: refused, violations: [][]sign{{with(otherRead, func(s *sign) { s.status = 200 })}}},
 		"a SHOULD explains no MUST":           {first: refused, violations: [][]sign{{otherRead}}, isShould: true},
+		"an invariant explains no other":      {first: refused, violations: [][]sign{{otherRead}}, isInvariant: true},
 		"a leak of the same thread":           {first: leak, violations: [][]sign{{with(leak, func(s *sign) { s.exchange, s.operation, s.caller = 6, "get-run", "nobody" })}}, isIsolation: true, explained: true},
 		"a leak of another thread":            {first: leak, violations: [][]sign{{with(leak, func(s *sign) { s.exchange, s.object = 6, "t2" })}}, isIsolation: true},
 		"a leak, and a refusal of the thread": {first: refused, violations: [][]sign{{leak}}, isIsolation: true},
@@ -53,7 +55,7 @@ func TestExplainByResponses(t *testing.T) {
 		if c.isIsolation {
 			a.Subject, b.Subject = "isolation", "isolation"
 		}
-		explainByResponses([]failure{{Requirement: a, signs: [][]sign{{c.first}}}, {Requirement: b, signs: c.violations}})
+		explainByResponses([]failure{{Requirement: a, isInvariant: c.isInvariant, signs: [][]sign{{c.first}}}, {Requirement: b, signs: c.violations}})
 		assert.Equal(t, c.explained, len(b.ExplainedBy) == 1, name)
 		assert.Empty(t, a.ExplainedBy, name)
 	}
