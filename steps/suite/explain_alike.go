@@ -18,7 +18,6 @@ type sign struct {
 	body      string
 	kind      outcome.Kind
 	class     string
-	pointer   string
 	isLeak    bool // what it shows must not be shown to the caller
 }
 
@@ -30,7 +29,7 @@ func (r *run) signsOf(found outcome.Violation, isLeak bool) (all []sign) {
 		}
 		o := r.target.Collector.Observation(id)
 		s := sign{exchange: id, operation: o.Op.ID, object: o.In("thread_id") + o.In("deployment_id"), caller: o.Caller.Name,
-			status: o.Status, body: o.Response, kind: found.Kind, class: found.Class, pointer: found.Pointer, isLeak: isLeak}
+			status: o.Status, body: o.Response, kind: found.Kind, class: found.Class, isLeak: isLeak}
 		if s.object == "" && found.Kind == outcome.MissingItem && found.Compared.With > 0 {
 			s.object = gjson.Get(r.target.Collector.Observation(found.Compared.With).Response, "thread_id").String()
 		}
@@ -56,11 +55,10 @@ func readOf(operation string) string {
 }
 
 // mayShareCause reports whether two responses may have the same cause. Responses of which one shows more than a status
-// differ in their causes, unless both lack the same field. A response with 500 explains none with another status.
+// differ in their causes. A response with 500 explains none with another status.
 func (s sign) mayShareCause(o sign) bool {
 	isSameObject := s.object != "" && s.object == o.object
 	isAlike := readOf(s.operation) == readOf(o.operation) && (s.kind == o.kind || s.isLost() && o.isLost())
-	lacks := func(s sign) bool { return s.kind == outcome.Missing || s.kind == outcome.Contract }
 	switch {
 	case s.isLeak != o.isLeak:
 		return false
@@ -73,7 +71,7 @@ func (s sign) mayShareCause(o sign) bool {
 		return isSameObject && s.caller == o.caller && (s.kind == outcome.MissingItem && !s.isRefusal() ||
 			o.kind == outcome.MissingItem && !o.isRefusal())
 	}
-	return lacks(s) && lacks(o) && s.operation == o.operation && s.status == o.status && s.pointer != "" && s.pointer == o.pointer
+	return false
 }
 
 // explainByResponses explains failures whose responses repeat those of another failure: refusals of the same thread, or

@@ -13,7 +13,6 @@ import (
 func TestExplainByResponses(t *testing.T) {
 	refused := sign{exchange: 1, operation: "get-run", object: "t1", caller: "users.0", status: 404, body: "gone", kind: outcome.Refused}
 	leak := sign{exchange: 2, operation: "get-state", object: "t1", caller: "users.1", status: 200, kind: outcome.Accepted, isLeak: true}
-	lacking := sign{exchange: 3, operation: "create-run", object: "t1", status: 200, kind: outcome.Contract, pointer: "/run_id"}
 	with := func(s sign, change func(*sign)) sign {
 		change(&s)
 		return s
@@ -44,9 +43,6 @@ func TestExplainByResponses(t *testing.T) {
 		"a leak of the same thread":           {first: leak, violations: [][]sign{{with(leak, func(s *sign) { s.exchange, s.operation, s.caller = 6, "get-run", "nobody" })}}, isIsolation: true, explained: true},
 		"a leak of another thread":            {first: leak, violations: [][]sign{{with(leak, func(s *sign) { s.exchange, s.object = 6, "t2" })}}, isIsolation: true},
 		"a leak, and a refusal of the thread": {first: refused, violations: [][]sign{{leak}}, isIsolation: true},
-		"the same field is missing":           {first: lacking, violations: [][]sign{{with(lacking, func(s *sign) { s.object, s.kind = "t2", outcome.Missing })}}, explained: true},
-		"another field is missing":            {first: lacking, violations: [][]sign{{with(lacking, func(s *sign) { s.kind, s.pointer = outcome.Missing, "/id" })}}},
-		"a wrong value of the field":          {first: lacking, violations: [][]sign{{with(lacking, func(s *sign) { s.kind = outcome.WrongValue })}}},
 	} {
 		a, b := &reports.Requirement{ID: "CP-A-1", Level: reports.Must}, &reports.Requirement{ID: "CP-B-1", Level: reports.Must}
 		if c.isShould {
