@@ -107,6 +107,12 @@ func (w *World) post(ctx context.Context, o agent.Order) error {
 // userClaimsAnother starts a run that reports its caller, and whose body has a user object where the graph reads that of the
 // server. A server may refuse the members, which are not part of the interface.
 func (w *World) userClaimsAnother(ctx context.Context) error {
+	if err := w.server.PlainRunsWork(ctx); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if err := w.server.Understood(ctx, agent.Whoami); err != nil {
+		return outcome.AsPrecondition(err)
+	}
 	if err := w.onNewThread(ctx); err != nil {
 		return err
 	}
