@@ -24,7 +24,7 @@ func TestComparedReturnsProblems(t *testing.T) {
 		"correct":               {good, "fine\n", `{"verdict":"non-conformant"}`, 0},
 		"another verdict":       {good, "", `{"verdict":"conformant"}`, 1},
 		"another exit code":     {row{usage: usage{Exit: 0}}, "", `{"verdict":"non-conformant"}`, 1},
-		"too slow":              {row{usage: usage{Exit: 1, Seconds: 12.1}}, "", `{"verdict":"non-conformant"}`, 1},
+		"too slow":              {row{usage: usage{Exit: 1, Seconds: timeout.Seconds() + 2.1}}, "", `{"verdict":"non-conformant"}`, 1},
 		"too large":             {row{usage: usage{Exit: 1, Megabytes: 101}}, "", `{"verdict":"non-conformant"}`, 1},
 		"no result":             {good, "", `{`, 2},
 		"a panic":               {good, "panic: x", `{"verdict":"non-conformant"}`, 1},
