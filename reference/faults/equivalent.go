@@ -130,7 +130,7 @@ func skipEarlier(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		}
 		list.URL.RawQuery = query.Encode()
 		var all struct{ Resources []any }
-		_ = json.Unmarshal(deviate.Capture(next, list).Body, &all) // an error leaves the list empty
+		_ = json.Unmarshal(deviate.Capture(next, list).Body, &all) // after an error, the list is empty
 		return all.Resources
 	}
 	statuses, isEarlier := map[any]any{}, false

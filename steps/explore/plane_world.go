@@ -170,7 +170,8 @@ func (w past) showsAll(owner string, a *exchange.Response) ([]past, *Wrong) {
 		if listed < 0 || len(rows) != len(w) {
 			expected := reports.Count(len(w), "revision")
 			kind := outcome.MissingItem
-			switch missing := slices.IndexFunc(w, func(r revision) bool { return r.id == "" }); {
+			missing := slices.IndexFunc(w, func(r revision) bool { return r.id == "" })
+			switch {
 			case len(rows) > len(w):
 				kind = outcome.ExtraItem
 			case missing >= 0: // an earlier update may not have made it
