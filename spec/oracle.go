@@ -38,13 +38,13 @@ func (o *Oracle) Operations(side Side) (all []Operation) {
 	return all
 }
 
-// Find returns the operation of a request, and whether there is one. The path is escaped and relative to the base address
-// of the side.
-func (o *Oracle) Find(side Side, method, path string) (Operation, bool) {
+// Find returns the operation of a request, and whether there is one. If not, it returns an operation without an ID. The
+// path is escaped and relative to the base address of the side.
+func (o *Oracle) Find(side Side, method, path string) (*Operation, bool) {
 	if op := o.find(side, method, path); op != nil {
-		return op.Operation, true
+		return &op.Operation, true
 	}
-	return Operation{}, false
+	return &Operation{}, false
 }
 
 // Enums returns the listed values of each field, by names such as "Revision.status". For "Message.type" and

@@ -75,7 +75,7 @@ func TestBoundaryCasesAreTheContracts(t *testing.T) {
 	require.True(t, found)
 	judged := map[string]int{}
 	for _, p := range op.Parameters {
-		for _, c := range BoundaryCases(op, p.Name) {
+		for _, c := range BoundaryCases(*op, p.Name) {
 			judged[p.Name]++
 			x := answer("GET", revisionsPath, 0, "")
 			x.Query = url.Values{p.Name: {c.Value}}.Encode()

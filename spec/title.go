@@ -12,7 +12,7 @@ var parameterName = regexp.MustCompile(`\{[^}]*\}`)
 
 // Title returns a sentence about the server for a violation by a response of the operation: "GET /v2/deployments/{id}
 // returns created_at without a time offset".
-func (v Violation) Title(op Operation) string {
+func (v Violation) Title(op *Operation) string {
 	request := op.Request()
 	switch {
 	case v.Keyword == "status":

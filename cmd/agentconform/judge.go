@@ -199,7 +199,7 @@ const (
 	memoryOfRequest = 5 << 20
 	gcPercent       = 120
 
-	memoryOfRecording = 98 << 20 // for judging one, whose own limit is 150 MB
+	memoryOfRecording = 116 << 20 // for judging one, whose own limit is 150 MB
 )
 
 // limitMemory makes a test run collect garbage early, especially if responses are large. It sets a soft limit.

@@ -40,7 +40,7 @@ func (r *Response) Send(w http.ResponseWriter) {
 func OperationOf(r *http.Request) spec.Operation {
 	side, path := half(r)
 	if op, known := Documents().oracle.Find(side, r.Method, path); known {
-		return op
+		return *op
 	}
 	return spec.Operation{ID: unknownPath(side), Side: side}
 }

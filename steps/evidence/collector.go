@@ -37,6 +37,7 @@ type Collector struct {
 	last         int                // ID of the last exchange
 	byScenario   map[string][]*Observation
 	keptBytes    int                   // size of the recorded bodies
+	bodies       map[string]string     // the recorded bodies: equal ones, such as those of polls, are stored once
 	violations   map[string]*Violation // contract violations of responses, by key
 	known        map[string]int        // number of violations by operation
 	covered      covered
@@ -50,6 +51,7 @@ func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words sp
 		recorder:   &recorder{redact: redact, words: words, Reach: reached},
 		start:      start,
 		byScenario: map[string][]*Observation{},
+		bodies:     map[string]string{},
 		violations: map[string]*Violation{},
 		known:      map[string]int{},
 		covered:    newCovered(),
@@ -132,7 +134,7 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 }
 
 // describe returns an exchange as reports show it.
-func (c *Collector) describe(ctx context.Context, op spec.Operation, r exchange.Request, sent time.Time, a *exchange.Response,
+func (c *Collector) describe(ctx context.Context, op *spec.Operation, r exchange.Request, sent time.Time, a *exchange.Response,
 	cause string, found []spec.Violation,
 ) reports.Exchange {
 	x := c.recorder.exchange(ctx, r, a, cause, found)
@@ -155,19 +157,25 @@ func (c *Collector) Describe(ctx context.Context, r exchange.Request, sent time.
 }
 
 // Find returns the operation of a request, or one without an ID if the contract has none.
-func (c *Collector) Find(side spec.Side, method, path string) spec.Operation {
+func (c *Collector) Find(side spec.Side, method, path string) *spec.Operation {
 	op, _ := c.oracle.Find(side, method, path)
 	return op
 }
 
 // bounded returns the recorded part of a body, and whether it is the whole body.
 func (c *Collector) bounded(body []byte) (text string, whole bool) {
+	text, isStored := c.bodies[string(body)]
+	if isStored {
+		return text, true
+	}
 	limit := min(len(body), keptBody)
 	if c.keptBytes+limit > keptBodies {
 		limit = min(limit, beginning)
 	}
 	c.keptBytes += limit
-	return string(body[:limit]), limit == len(body)
+	text = string(body[:limit])
+	c.bodies[text] = text
+	return text, limit == len(body)
 }
 
 // Violation is a contract violation in the responses of an operation: the first one seen, and how often.

@@ -160,7 +160,7 @@ const (
 	Raised                       // a valid join of a run whose graph raised an error; the interface does not define its response
 )
 
-func kindOfRequest(op spec.Operation, raised, removable bool, against []spec.Violation) RequestKind {
+func kindOfRequest(op *spec.Operation, raised, removable bool, against []spec.Violation) RequestKind {
 	isOther := func(v spec.Violation) bool {
 		return !strings.HasPrefix(v.Pointer, "/query") && !strings.HasPrefix(v.Pointer, "/path")
 	}

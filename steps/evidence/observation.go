@@ -18,7 +18,7 @@ import (
 type Observation struct {
 	ID int
 	attribution
-	Op            spec.Operation // the ID is "" if the interface and its known extensions have no such operation
+	Op            *spec.Operation // the ID is "" if the interface and its known extensions have no such operation
 	Side          spec.Side
 	Base          string // address that Op.Path is relative to
 	Method        string
@@ -45,7 +45,7 @@ type Observation struct {
 // Limits of recorded bodies, in bytes: of one, and of all together. After that, only the beginning is recorded.
 const keptBody, keptBodies = 64 << 10, 8 << 20
 
-func observationOf(ctx context.Context, op spec.Operation, r exchange.Request, sent time.Time, a *exchange.Response) (
+func observationOf(ctx context.Context, op *spec.Operation, r exchange.Request, sent time.Time, a *exchange.Response) (
 	o Observation,
 ) {
 	o = Observation{
@@ -90,7 +90,7 @@ func (c *Collector) Observation(id int) *Observation {
 			return all[at]
 		}
 	}
-	return &Observation{}
+	return &Observation{Op: &spec.Operation{}}
 }
 
 func byID(o *Observation, id int) int { return o.ID - id }

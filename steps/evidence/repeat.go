@@ -14,6 +14,7 @@ func (c *Collector) Repeat(stays func(fixture string) bool, shown map[int]bool) 
 	c.violations = map[string]*Violation{}
 	c.known = map[string]int{}
 	c.keptBytes = 0
+	c.bodies = map[string]string{}
 	c.recorder.recorded.Store(0)
 	for _, o := range c.observations {
 		isOfFixture := o.order == 0 && stays(o.Scenario)

@@ -69,21 +69,14 @@ func (r *Record) Define(d *common.Definitions) {
 
 const noEvidence = "no response in this test run could have shown a violation"
 
-// read passes the record to all invariants.
+// read passes the record to all invariants. Those of the two halves share nothing.
 func (r *Record) read() {
-	var all []*seen
-	for _, o := range r.target.Collector.Observations() {
-		all = append(all, &seen{Observation: o, request: valueOf(o.Request), response: valueOf(o.Response)})
+	all := r.target.Collector.Observations()
+	var halves sync.WaitGroup
+	for _, side := range spec.Sides() {
+		halves.Go(func() { r.readHalf(side, all) })
 	}
-	for _, checks := range []bool{false, true} {
-		for _, s := range all {
-			for _, rule := range r.rules {
-				if rule.side == s.Side {
-					rule.read(s, checks)
-				}
-			}
-		}
-	}
+	halves.Wait()
 	for _, rule := range r.rules {
 		if rule.end != nil {
 			rule.end(&rule.tally)
@@ -91,6 +84,24 @@ func (r *Record) read() {
 	}
 	for _, rule := range r.rules { // what they have noted is not needed any more, and is much if a recording is
 		rule.note, rule.check, rule.end = nil, nil, nil
+	}
+}
+
+func (r *Record) readHalf(side spec.Side, all []*evidence.Observation) {
+	var exchanges []*seen
+	for _, o := range all {
+		if o.Side == side {
+			exchanges = append(exchanges, &seen{Observation: o, request: valueOf(o.Request), response: valueOf(o.Response)})
+		}
+	}
+	for _, checks := range []bool{false, true} {
+		for _, s := range exchanges {
+			for _, rule := range r.rules {
+				if rule.side == side {
+					rule.read(s, checks)
+				}
+			}
+		}
 	}
 }
 

@@ -122,9 +122,10 @@ func (r *Record) newRules() map[string]*invariant {
 			side: plane, operation: "update-deployment", path: sourceConfig + "." + field, owner: owner,
 			kind: outcome.NoEffect, summary: "An update of " + field + " is served and creates no revision", word: field})
 	}
-	valid := newRefused(accepted, sent)
-	addRefusedRules(rules, valid, updates)
-	addStateRules(rules, newStates(valid), newDeployments(c.Patience))
+	ofPlane, ofAgent := newRefused(accepted, sent), newRefused(accepted, sent)
+	addRefusedByPlane(rules, ofPlane, updates)
+	addRefusedByAgent(rules, ofAgent)
+	addStateRules(rules, newStates(ofAgent), newDeployments(c.Patience))
 	pushed := newPushes(c.Patience)
 	pushed.recorded = r.target.Recorded
 	addPushRules(rules, pushed)
@@ -155,15 +156,26 @@ func addPushRules(rules map[string]*invariant, p *pushes) {
 		check: p.checkSet, advisory: true, coveredBy: "CP-CREATE-5 CP-UPDATE-8 CP-UPDATE-12"}
 }
 
-// addRefusedRules adds the rules that valid requests are served, one for each operation. updates names the requirement
-// about updates of each source field.
-func addRefusedRules(rules map[string]*invariant, valid *refused, updates map[string]string) {
-	const plane, agent = spec.ControlPlane, spec.AgentServer
+// addRefusedByPlane adds the rules that the control plane serves valid requests, one for each operation. updates names the
+// requirement about updates of each source field.
+func addRefusedByPlane(rules map[string]*invariant, valid *refused, updates map[string]string) {
+	const plane = spec.ControlPlane
 	for operation, owner := range map[string]string{
 		"get-deployment": "CP-GET-1", "get-revision": "CP-REV-1", "list-revisions": "CP-LIST-1",
 	} {
 		rules[served(operation)] = valid.rule(plane, owner, func(s *seen) bool { return s.Op.ID == operation })
 	}
+	for field, owner := range updates {
+		rules[`every valid update of "`+field+`" returned 2xx`] = valid.rule(plane, owner, func(s *seen) bool {
+			return s.Op.ID == "update-deployment" && s.request.Get(sourceConfig+"."+field).Type == gjson.String
+		})
+	}
+	rules[served("get-deployment")].note = valid.note // for all rules of the half
+}
+
+// addRefusedByAgent adds the rules that the agent server serves valid requests, one for each operation.
+func addRefusedByAgent(rules map[string]*invariant, valid *refused) {
+	const agent = spec.AgentServer
 	for operation, owner := range map[string]string{
 		"create-thread": "AS-THREAD-1", "get-run": "AS-RUN-2", "join-run": "AS-RUN-5", "get-state": "AS-STATE-1",
 	} {
@@ -175,14 +187,7 @@ func addRefusedRules(rules map[string]*invariant, valid *refused, updates map[st
 	rules[served("create-run")], rules[`every valid run with rollback returned 2xx`] = valid.runRules()
 	rules[`every valid request to "get-state" during a run returned 2xx`] = valid.duringRunRule()
 	rules[`no join returned before the end of its run`] = valid.joinRule()
-	for field, owner := range updates {
-		rules[`every valid update of "`+field+`" returned 2xx`] = valid.rule(plane, owner, func(s *seen) bool {
-			return s.Op.ID == "update-deployment" && s.request.Get(sourceConfig+"."+field).Type == gjson.String
-		})
-	}
-	// The rules of a side share what one of them notes.
-	rules[served("get-deployment")].note = valid.note
-	rules[served("get-run")].note = valid.note
+	rules[served("get-run")].note = valid.note // for all rules of the half
 }
 
 // served returns the sentence about valid requests of an operation.

@@ -47,7 +47,7 @@ func newCallers(t *target.Target, own bool) *callers {
 }
 
 // learn notes the credentials of a request.
-func (c *callers) learn(e Entry, at location, op spec.Operation) {
+func (c *callers) learn(e Entry, at location, op *spec.Operation) {
 	known := slices.IndexFunc(c.sides[at.side], func(k target.RecordedCaller) bool { return k.Sent(e.Header) })
 	own, values := c.credentials(e.Header, at.query)
 	mask := hidden

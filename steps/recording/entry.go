@@ -92,6 +92,20 @@ func entryOf(text string) Entry {
 	return e
 }
 
+// restore replaces names. Cut stays: the name of a secret may be longer than the secret.
+func (e *Entry) restore(names *strings.Replacer) {
+	e.URL = names.Replace(e.URL)
+	for _, header := range []http.Header{e.Header, e.Response} {
+		for _, values := range header {
+			for i, value := range values {
+				values[i] = names.Replace(value)
+			}
+		}
+	}
+	e.Body = []byte(names.Replace(string(e.Body)))
+	e.ResponseBody = []byte(names.Replace(string(e.ResponseBody)))
+}
+
 func statusOf(value gjson.Result) int {
 	status := value.Num
 	if value.Type != gjson.Number || status < 100 || status > 999 {

@@ -45,6 +45,7 @@ type player struct {
 	runs      map[string]run
 	rollbacks map[string][]rollback // accepted, or perhaps accepted, by thread
 	served    map[string]bool       // agent servers that have responded with a status below 500
+	subjects  map[string]string     // so that equal names share their memory
 	summary   Summary
 }
 
@@ -69,7 +70,7 @@ type rollback struct {
 // again to show one of them.
 func (r *Recording) Play(ctx context.Context, t *target.Target) (Summary, error) {
 	p := &player{recording: r, target: t, restore: restorer(t), callers: newCallers(t, r.own), runs: map[string]run{},
-		rollbacks: map[string][]rollback{}, served: map[string]bool{}}
+		rollbacks: map[string][]rollback{}, served: map[string]bool{}, subjects: map[string]string{}}
 	p.addBase(spec.ControlPlane, t.Config.Target)
 	p.addBase(spec.AgentServer, t.Config.AgentTarget)
 	if err := p.each(ctx, func(_ int, e Entry, at location) { p.learn(e, at) }); err != nil {
@@ -90,11 +91,15 @@ func (r *Recording) Play(ctx context.Context, t *target.Target) (Summary, error)
 // each calls use for each entry with the target. The control plane names agent servers before they are used.
 func (p *player) each(ctx context.Context, use func(i int, e Entry, at location)) error {
 	p.summary = Summary{}
-	for i, place := range p.recording.places {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+	ctx, stop := context.WithCancel(ctx)
+	entries := p.recording.entries(ctx, p.restore)
+	defer func() {
+		stop()
+		for range entries { // until its goroutine has ended
 		}
-		e, err := p.recording.entry(place, p.restore)
+	}()
+	for read := range entries {
+		e, err := read.Entry, read.err
 		if err != nil {
 			return err
 		}
@@ -106,10 +111,10 @@ func (p *player) each(ctx context.Context, use func(i int, e Entry, at location)
 			p.summary.NotFromTarget++
 		default:
 			p.findAgent(e, at)
-			use(i, e, at)
+			use(read.index, e, at)
 		}
 	}
-	return nil
+	return context.Cause(ctx)
 }
 
 func (p *player) noteElsewhere(address string) {
@@ -239,7 +244,7 @@ func (p *player) learn(e Entry, at location) {
 }
 
 // learnRun notes a run that was accepted, and a rollback that may have been.
-func (p *player) learnRun(e Entry, at location, op spec.Operation) {
+func (p *player) learnRun(e Entry, at location, op *spec.Operation) {
 	var sent, shown gjson.Result
 	if exchange.IsJSON(e.Body) {
 		sent = gjson.ParseBytes(e.Body)
@@ -322,5 +327,9 @@ func (p *player) subject(e Entry, at location) string {
 	if id == "" {
 		return "recording: other requests"
 	}
-	return "recording: " + kind + " " + safe.Cut(p.target.Redact.Text(exchange.IDKey(id)), 100)
+	key := kind + " " + id
+	if p.subjects[key] == "" {
+		p.subjects[key] = "recording: " + kind + " " + safe.Cut(p.target.Redact.Text(exchange.IDKey(id)), 100)
+	}
+	return p.subjects[key]
 }

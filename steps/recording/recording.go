@@ -9,6 +9,7 @@ package recording
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -285,6 +286,36 @@ func (r *Recording) settleTimes(untimed []int) {
 	}
 }
 
+// readEntry is an entry, or the error of reading it.
+type readEntry struct {
+	Entry
+	index int // of its place
+	err   error
+}
+
+// readAhead is the number of entries that are read while others are judged.
+const readAhead = 8
+
+// entries reads the entries in their order, until the context ends or the first error.
+func (r *Recording) entries(ctx context.Context, restore *strings.Replacer) <-chan readEntry {
+	all := make(chan readEntry, readAhead)
+	go func() {
+		defer close(all)
+		for i, p := range r.places {
+			e, err := r.entry(p, restore)
+			select {
+			case all <- readEntry{e, i, err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return all
+}
+
 // entry reads an entry again. If this program wrote the archive, restore replaces the names of secrets.
 func (r *Recording) entry(p place, restore *strings.Replacer) (Entry, error) {
 	text := make([]byte, p.size)
@@ -293,9 +324,7 @@ func (r *Recording) entry(p place, restore *strings.Replacer) (Entry, error) {
 	}
 	e := entryOf(string(text))
 	if r.own {
-		isCut := e.Cut // the names of secrets may be longer than the secrets
-		e = entryOf(restore.Replace(string(text)))
-		e.Cut = isCut
+		e.restore(restore)
 	}
 	e.Sent, e.Took = p.sent, p.ended.Sub(p.sent)
 	return e, nil

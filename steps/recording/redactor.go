@@ -29,7 +29,7 @@ func (r *Redactor) Exchange(e Entry, size int) reports.Exchange {
 	c := r.callers
 	address, query, hasQuery := strings.Cut(e.URL, "?")
 	at := location{base: base{side: sideOf(address)}, path: address, query: query}
-	c.learn(e, at, spec.Operation{})
+	c.learn(e, at, &spec.Operation{})
 	request := exchange.Request{Side: at.side, Path: address, Query: query}
 	c.identify(&request, e)
 	text := c.target.Redact.Record

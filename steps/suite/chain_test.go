@@ -13,8 +13,8 @@ import (
 // TestAboutTheSame checks which fixtures remain in a chain that ends with a state at a deployed agent server.
 func TestAboutTheSame(t *testing.T) {
 	const base = "https://agents.example/deployment-1"
-	state := spec.Operation{Path: "/threads/{thread_id}/state", Parameters: []spec.Parameter{{Name: "thread_id", In: "path"}}}
-	create := spec.Operation{Path: "/v2/deployments"}
+	state := &spec.Operation{Path: "/threads/{thread_id}/state", Parameters: []spec.Parameter{{Name: "thread_id", In: "path"}}}
+	create := &spec.Operation{Path: "/v2/deployments"}
 	shows := observed("a scenario", evidence.Observation{ID: 9, Op: state, Base: base, Method: http.MethodGet,
 		Path: "/threads/thread-1/state", Status: 200, Response: `{"values":{"shown":"thread-2"}}`})
 	for name, c := range map[string]struct {
