@@ -91,11 +91,12 @@ func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any
 // missing field.
 func unknownIn(schema *jsonschema.Schema, location []string, at any) (names []string) {
 	for _, step := range location {
-		schema = cmp.Or(schema.Properties[step], schema.Items2020)
+		schema = cmp.Or(resolved(schema).Properties[step], resolved(schema).Items2020)
 		if schema == nil {
 			return nil
 		}
 	}
+	schema = resolved(schema)
 	object, _ := at.(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if schema.Properties[name] == nil && len(names) < manyFields && len(name) < 64 {
@@ -103,6 +104,14 @@ func unknownIn(schema *jsonschema.Schema, location []string, at any) (names []st
 		}
 	}
 	return names
+}
+
+// resolved follows the references of a schema.
+func resolved(schema *jsonschema.Schema) *jsonschema.Schema {
+	for schema.Ref != nil {
+		schema = schema.Ref
+	}
+	return schema
 }
 
 func keyword(k jsonschema.ErrorKind) string {

@@ -2,11 +2,15 @@ package spec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/pb33f/libopenapi-validator/openapi_vocabulary"
@@ -55,6 +59,7 @@ type response struct {
 type compiler struct {
 	side     Side
 	model    *openapi3.T
+	schemas  *jsonschema.Compiler
 	document []byte
 }
 
@@ -67,7 +72,11 @@ func compile(side Side, document []byte) (*contract, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the %s document: %w", side, err)
 	}
-	c := &compiler{side, model, document}
+	schemas, err := newSchemas(model)
+	if err != nil {
+		return nil, fmt.Errorf("reading the %s document: %w", side, err)
+	}
+	c := &compiler{side, model, schemas, document}
 	result := &contract{enums: c.enums()}
 	for _, path := range model.Paths.Keys() { // sorted, so that an error is the same each time
 		item := model.Paths.Value(path)
@@ -95,24 +104,25 @@ func (c *compiler) operation(path, method string, item *openapi3.PathItem, decla
 		parameters: map[string]*parameter{},
 		responses:  map[string]*response{},
 	}
-	for _, p := range slices.Concat(item.Parameters, declared.Parameters) {
-		compiled, err := c.parameter(p.Value)
-		if err != nil {
-			return nil, fmt.Errorf("parameter %s: %w", p.Value.Name, err)
-		}
-		result.parameters[compiled.Name] = compiled
-		result.Parameters = append(result.Parameters, compiled.Parameter)
+	ofPath := below("#/paths", path)
+	ofOperation := below(ofPath, strings.ToLower(method))
+	if err := c.addParameters(result, ofPath, item.Parameters); err != nil {
+		return nil, err
+	}
+	if err := c.addParameters(result, ofOperation, declared.Parameters); err != nil {
+		return nil, err
 	}
 	if declared.RequestBody != nil {
 		body := declared.RequestBody.Value
-		schema, err := jsonSchema(body.Content)
+		schema, err := c.bodySchema(cmp.Or(declared.RequestBody.Ref, below(ofOperation, "requestBody")), body.Content)
 		if err != nil {
 			return nil, fmt.Errorf("request body: %w", err)
 		}
 		result.body, result.bodyMissing, result.Example = schema, !body.Required, body.Content.Get(jsonType).Example
 	}
 	for _, status := range declared.Responses.Keys() { // sorted
-		compiled, err := newResponse(declared.Responses.Value(status).Value)
+		each := declared.Responses.Value(status)
+		compiled, err := c.response(cmp.Or(each.Ref, below(ofOperation, "responses", status)), each.Value)
 		if err != nil {
 			return nil, fmt.Errorf("response %s: %w", status, err)
 		}
@@ -122,7 +132,20 @@ func (c *compiler) operation(path, method string, item *openapi3.PathItem, decla
 	return result, nil
 }
 
-func (c *compiler) parameter(declared *openapi3.Parameter) (*parameter, error) {
+// addParameters adds the parameters that a path or an operation declares. owner is the pointer to it.
+func (c *compiler) addParameters(to *operation, owner string, declared openapi3.Parameters) error {
+	for i, p := range declared {
+		compiled, err := c.parameter(cmp.Or(p.Ref, below(owner, "parameters", strconv.Itoa(i))), p.Value)
+		if err != nil {
+			return fmt.Errorf("parameter %s: %w", p.Value.Name, err)
+		}
+		to.parameters[compiled.Name] = compiled
+		to.Parameters = append(to.Parameters, compiled.Parameter)
+	}
+	return nil
+}
+
+func (c *compiler) parameter(pointer string, declared *openapi3.Parameter) (*parameter, error) {
 	schema := declared.Schema.Value
 	result := &parameter{Parameter: Parameter{
 		Name: declared.Name, In: declared.In, Enum: texts(schema.Enum),
@@ -140,77 +163,72 @@ func (c *compiler) parameter(declared *openapi3.Parameter) (*parameter, error) {
 		}
 		result.List, result.Enum = true, texts(item.Value.Enum)
 	}
-	compiled, err := compileSchema(declared.Schema)
+	compiled, err := c.schema(below(pointer, "schema"))
 	result.schema = compiled
 	return result, err
 }
 
-func newResponse(declared *openapi3.Response) (result *response, err error) {
+func (c *compiler) response(pointer string, declared *openapi3.Response) (result *response, err error) {
 	result = &response{
 		contentTypes: slices.Collect(maps.Keys(declared.Content)),
 		bodyOptional: declared.Extensions[extBodyOptional] == true,
 	}
 	if len(result.contentTypes) > 0 {
-		result.schema, err = jsonSchema(declared.Content)
+		result.schema, err = c.bodySchema(pointer, declared.Content)
 	}
 	return result, err
 }
 
-// jsonSchema compiles the schema of a body that is JSON.
-func jsonSchema(content openapi3.Content) (*jsonschema.Schema, error) {
+// bodySchema compiles the schema of a JSON body. owner is the pointer to the object that declares the content.
+func (c *compiler) bodySchema(owner string, content openapi3.Content) (*jsonschema.Schema, error) {
 	media := content[jsonType]
 	if media == nil || media.Schema == nil {
 		return nil, errors.New("no schema for " + jsonType)
 	}
-	return compileSchema(media.Schema)
+	return c.schema(below(owner, "content", jsonType, "schema"))
 }
 
-// compileSchema compiles a schema as the validators of libopenapi-validator do: with the keywords of OpenAPI 3.1, and
-// formats asserted. Package helpers of that library could do this, too, but building it takes longer than building all
-// other code.
-func compileSchema(schema *openapi3.SchemaRef) (*jsonschema.Schema, error) {
-	if err := inline(schema, nil); err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(schema)
-	if err != nil {
-		return nil, fmt.Errorf("writing the schema as JSON: %w", err)
-	}
-	resource, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		return nil, fmt.Errorf("reading the schema as JSON: %w", err)
-	}
-	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	compiler.RegisterVocabulary(openapi_vocabulary.NewOpenAPIVocabulary(openapi_vocabulary.Version31))
-	compiler.AssertVocabs()
-	if err := compiler.AddResource("schema", resource); err != nil {
-		return nil, fmt.Errorf("reading the schema: %w", err)
-	}
-	compiled, err := compiler.Compile("schema")
+// schema compiles the schema at a JSON pointer of the document.
+func (c *compiler) schema(pointer string) (*jsonschema.Schema, error) {
+	location := url.URL{Path: documentName, Fragment: strings.TrimPrefix(pointer, "#")}
+	compiled, err := c.schemas.Compile(location.String())
 	if err != nil {
 		return nil, fmt.Errorf("compiling the schema: %w", err)
 	}
 	return compiled, nil
 }
 
-// inline replaces the references in a schema by their targets. above has the schemas that contain it.
-func inline(schema *openapi3.SchemaRef, above []*openapi3.Schema) error {
-	if slices.Contains(above, schema.Value) {
-		return fmt.Errorf("%s contains itself", schema.Ref)
+// documentName is the address of the document for the compiler of schemas.
+const documentName = "openapi"
+
+// newSchemas returns a compiler of the schemas in a document. It compiles as the validators of libopenapi-validator do: with
+// the keywords of OpenAPI 3.1, and formats asserted. Package helpers of that library could do this, too, but building it
+// takes longer than building all other code.
+func newSchemas(model *openapi3.T) (*jsonschema.Compiler, error) {
+	text, err := json.Marshal(model)
+	if err != nil {
+		return nil, fmt.Errorf("writing the document as JSON: %w", err)
 	}
-	schema.Ref = ""
-	above = append(above, schema.Value)
-	parts := slices.Collect(maps.Values(schema.Value.Properties))
-	if items := schema.Value.Items; items != nil {
-		parts = append(parts, items)
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("reading the document as JSON: %w", err)
 	}
-	for _, part := range parts {
-		if err := inline(part, above); err != nil {
-			return err
-		}
+	schemas := jsonschema.NewCompiler()
+	schemas.AssertFormat()
+	schemas.RegisterVocabulary(openapi_vocabulary.NewOpenAPIVocabulary(openapi_vocabulary.Version31))
+	schemas.AssertVocabs()
+	if err := schemas.AddResource(documentName, document); err != nil {
+		return nil, fmt.Errorf("reading the schemas: %w", err)
 	}
-	return nil
+	return schemas, nil
+}
+
+// below returns a JSON pointer to a place below another one.
+func below(pointer string, segments ...string) string {
+	for _, segment := range segments {
+		pointer += "/" + pointerEscaper.Replace(segment)
+	}
+	return pointer
 }
 
 // texts returns the strings in a list of values.
