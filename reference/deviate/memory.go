@@ -42,8 +42,11 @@ func lookup[K comparable, V any](m *memory, part map[K]V, key K) V {
 // learn records a successful exchange.
 func (m *memory) learn(x *exchange) {
 	who, object := credentialsOf(x.r), x.object()
-	body, _ := decoded(x.response.Body)
-	made, _ := body.(map[string]any)
+	var made map[string]any
+	if x.r.Method == http.MethodPost {
+		body, _ := decoded(x.response.Body)
+		made, _ = body.(map[string]any)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.owners[object] == nil {

@@ -1,12 +1,24 @@
 package invariants
 
-import "strings"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // finder finds many texts in a body in one pass: at each place of the body it looks up the last bytes of the texts, because
 // IDs that were made at the same time often begin with the same ones.
 type finder[T any] struct {
 	long  map[string][]sought[T] // by their last longEnough bytes
+	ends  [1 << endBits]bool     // the hashes of their last bytes; most places of a body have others
 	short []sought[T]
+}
+
+const endBits = 14
+
+// hashOfEnd returns a hash of the last four bytes of a text.
+func hashOfEnd(text string) uint32 {
+	const multiplier = 0x9e3779b1 // of multiplicative hashing: 2^32 divided by the golden ratio
+	return binary.LittleEndian.Uint32([]byte(text[len(text)-4:])) * multiplier >> (32 - endBits)
 }
 
 // sought is a text, and what its presence means.
@@ -26,6 +38,7 @@ func (f *finder[T]) add(text string, of T) {
 	}
 	end := text[len(text)-longEnough:]
 	f.long[end] = append(f.long[end], one)
+	f.ends[hashOfEnd(end)] = true
 }
 
 func (f *finder[T]) addAsJSON(text string, of T) {
@@ -38,6 +51,9 @@ func (f *finder[T]) addAsJSON(text string, of T) {
 // in returns the meaning of each text that it finds in the body. The same meaning may occur several times.
 func (f *finder[T]) in(body string) (found []T) {
 	for end := longEnough; end <= len(body) && len(f.long) > 0; end++ {
+		if !f.ends[hashOfEnd(body[:end])] {
+			continue
+		}
 		for _, s := range f.long[body[end-longEnough:end]] {
 			if strings.HasSuffix(body[:end], s.text) {
 				found = append(found, s.of)
