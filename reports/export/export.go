@@ -93,7 +93,8 @@ func Write(dir string, r *reports.Result) error {
 	return writeBadges(dir, r)
 }
 
-// removeOwn removes the scripts or badges of an earlier test run: the files of a folder whose names match.
+// removeOwn removes the scripts or badges of an earlier test run: the files of a folder whose names match, and the folder if
+// it is empty then.
 func removeOwn(dir, name string, own *regexp.Regexp) error {
 	if err := checkFolder(dir, name); err != nil {
 		return err
@@ -111,6 +112,7 @@ func removeOwn(dir, name string, own *regexp.Regexp) error {
 			return fmt.Errorf("removing the %s of an earlier test run: %w", name, err)
 		}
 	}
+	_ = os.Remove(folder) // fails if it has other files, or does not exist
 	return nil
 }
 
