@@ -57,8 +57,10 @@ type failure struct {
 	// repeats has the operations whose responses repeat what another caller got; nil if a violation shows something else.
 	repeats     []string
 	isInvariant bool
-	signs       [][]sign // for each violation, the exchanges that show it
-	owns        []int    // exchanges with violations that explain the failures of other requirements, if these show no other exchange
+	// isSituational means that only scenarios about situations have failed.
+	isSituational bool
+	signs         [][]sign // for each violation, the exchanges that show it
+	owns          []int    // exchanges with violations that explain the failures of other requirements, if these show no other exchange
 }
 
 // ownedKinds are the kinds of violations that leave nothing else to judge in a response. A response that breaks the
@@ -69,6 +71,9 @@ var ownedKinds = []outcome.Kind{outcome.ServerError, outcome.Refused, outcome.St
 // violations by the record that its failure covers.
 func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) failure {
 	f := failure{Requirement: q, isInvariant: scenarios[0].Requirement.IsInvariant()}
+	f.isSituational = !slices.ContainsFunc(scenarios, func(s *features.Scenario) bool {
+		return !s.Is(features.TagSituation) && r.verdicts[s.Key()].Verdict == reports.Failed
+	})
 	isOther := false // whether a violation shows something else than a repeated response
 	for _, s := range r.selected {
 		v := r.verdicts[s.Key()]

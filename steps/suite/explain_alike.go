@@ -2,9 +2,11 @@ package suite
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -29,13 +31,24 @@ func (r *run) signsOf(found outcome.Violation, isLeak bool) (all []sign) {
 		}
 		o := r.target.Collector.Observation(id)
 		s := sign{exchange: id, operation: o.Op.ID, object: o.In("thread_id") + o.In("deployment_id"), caller: o.Caller.Name,
-			status: o.Status, body: o.Response, kind: found.Kind, class: found.Class, isLeak: isLeak}
+			status: o.Status, body: withoutIDs(o), kind: found.Kind, class: found.Class, isLeak: isLeak}
 		if s.object == "" && found.Kind == outcome.MissingItem && found.Compared.With > 0 {
 			s.object = gjson.Get(r.target.Collector.Observation(found.Compared.With).Response, "thread_id").String()
 		}
 		all = append(all, s)
 	}
 	return all
+}
+
+// withoutIDs returns the body of a response without the IDs of its request.
+func withoutIDs(o *evidence.Observation) string {
+	body := o.Response
+	for _, name := range []string{"thread_id", "run_id", "deployment_id", "revision_id"} {
+		if id := o.In(name); id != "" {
+			body = strings.ReplaceAll(body, id, "{"+name+"}")
+		}
+	}
+	return body
 }
 
 // isRefusal reports whether the response has nothing to judge except that it refuses a request.
@@ -75,19 +88,11 @@ func (s sign) mayShareCause(o sign) bool {
 }
 
 // explainByResponses explains failures whose responses repeat those of another failure: refusals of the same thread, or
-// of requests of the same kind, and leaks of the same thread. The most severe failure explains the others. Only leaks
-// explain a leak. An invariant names no cause, so it explains only other invariants.
+// of requests of the same kind, and leaks of the same thread. The failure with the first rank explains the others. Only
+// leaks explain a leak. An invariant names no cause, so it explains only other invariants.
 func explainByResponses(failures []failure) {
 	sorted := slices.Clone(failures)
-	slices.SortStableFunc(sorted, func(a, b failure) int {
-		isLeak := func(f failure) int {
-			if f.Subject == "isolation" {
-				return 0
-			}
-			return 1
-		}
-		return isLeak(a) - isLeak(b)
-	})
+	slices.SortStableFunc(sorted, func(a, b failure) int { return a.rank() - b.rank() })
 	shown := map[string][]sign{} // by the ID of a cause: its signs, and those of the failures that it explains
 	var causes []failure
 	for _, f := range sorted {
@@ -105,6 +110,20 @@ func explainByResponses(failures []failure) {
 			shown[id] = append(shown[id], slices.Concat(f.signs...)...)
 		}
 	}
+}
+
+// rank orders failures that may have one cause: leaks, then the most general failure. Scenarios about a situation, and those
+// with a rollback, are special cases of others.
+func (f failure) rank() int {
+	switch {
+	case f.Subject == "isolation":
+		return 0
+	case !f.isSituational:
+		return 1
+	case f.Subject != "rollback":
+		return 2
+	}
+	return 3
 }
 
 // rootOf returns the ID of a failure, or that of the one failure that explains it.

@@ -56,3 +56,27 @@ func TestExplainByResponses(t *testing.T) {
 		assert.Empty(t, a.ExplainedBy, name)
 	}
 }
+
+// TestGeneralFailureExplains checks which of two failures with the same response explains the other.
+func TestGeneralFailureExplains(t *testing.T) {
+	lost := [][]sign{{{exchange: 1, operation: "get-run", object: "t1", status: 404, kind: outcome.Refused}}}
+	for name, c := range map[string]struct {
+		subject string // of the second failure
+		// whether only scenarios about situations have failed
+		first, second bool
+		cause         string
+	}{
+		"both fail directly":                         {cause: "AS-ROLLBACK-7"},
+		"the first fails in situations only":         {first: true, cause: "AS-RUN-2"},
+		"both fail in situations, one of a rollback": {first: true, second: true, cause: "AS-RUN-2"},
+		"both are about rollbacks":                   {subject: "rollback", first: true, second: true, cause: "AS-ROLLBACK-7"},
+	} {
+		a := &reports.Requirement{ID: "AS-ROLLBACK-7", Level: reports.Must, Subject: "rollback"}
+		b := &reports.Requirement{ID: "AS-RUN-2", Level: reports.Must, Subject: c.subject}
+		explainByResponses([]failure{
+			{Requirement: a, isSituational: c.first, signs: lost}, {Requirement: b, isSituational: c.second, signs: lost},
+		})
+		explained := map[string][]string{"AS-ROLLBACK-7": b.ExplainedBy, "AS-RUN-2": a.ExplainedBy}
+		assert.Equal(t, []string{c.cause}, explained[c.cause], name)
+	}
+}
