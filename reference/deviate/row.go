@@ -160,8 +160,6 @@ func (row *Row) check() error {
 		return fmt.Errorf("%s: a fault needs breaks and fails", row.Name)
 	case row.Name != "" && row.Differs+row.Place != "":
 		return fmt.Errorf("%s: remove differs and place: only an equivalent mutant has them", row.Name)
-	case len(row.Config) > 0 && row.Place != "":
-		return fmt.Errorf("%s: remove place: a row with config cannot be combined with others", row.Equivalent)
 	case len(row.When) > 0 && len(row.Changes) > 0 || len(row.When)+len(row.Changes) == 0:
 		return fmt.Errorf("%s%s: set either when and do, or changes", row.Name, row.Equivalent)
 	}

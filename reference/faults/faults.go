@@ -39,7 +39,7 @@ type EquivalentMutant struct {
 	Unjudged map[string]string
 	// Place names the part of HTTP exchanges that changes. The gate combines mutants with different places around one
 	// server, in the order of the catalogue. A mutant without a place is tried separately, because it changes more than
-	// HTTP exchanges, or has Also, Unjudged or Config.
+	// HTTP exchanges.
 	Place   string
 	Config  map[string]any // configuration keys of the test run
 	Longest bool           // the test run takes the longest time, more on a busy machine: the self-test starts with it

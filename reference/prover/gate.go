@@ -3,13 +3,14 @@ package prover
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/agentconform/agentconform/features"
 	"github.com/agentconform/agentconform/reference"
-	"github.com/agentconform/agentconform/reference/faults"
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/proof"
 	"github.com/agentconform/agentconform/steps"
@@ -146,8 +147,8 @@ func addToGroup(groups []job, trials []trial, i int) []job {
 	return append(groups, job{i})
 }
 
-// canJoin reports whether a trial can be combined with a group: there is room, and all have the same edition and different
-// places.
+// canJoin reports whether a trial can be combined with a group: there is room, and all have the same edition, different
+// places, and no different values of a configuration key.
 func canJoin(group job, trials []trial, i int) bool {
 	if len(group) >= togetherAtMost {
 		return false
@@ -156,8 +157,35 @@ func canJoin(group job, trials []trial, i int) bool {
 		if trials[k].place == trials[i].place || trials[k].row.Edition != trials[i].row.Edition {
 			return false
 		}
+		for key, value := range trials[i].config {
+			other, isSet := trials[k].config[key]
+			if isSet && fmt.Sprint(other) != fmt.Sprint(value) {
+				return false
+			}
+		}
 	}
 	return true
+}
+
+// together returns the trial of one server with the changes and the configuration of several equivalent mutants. It may
+// show what one of them declares.
+func (p *prover) together(trials []trial, j job) trial {
+	row := trials[j[0]].row
+	row.Also, row.Unjudged = map[string]string{}, map[string]string{}
+	keys := map[string]any{}
+	for _, i := range j {
+		maps.Copy(row.Also, trials[i].row.Also)
+		maps.Copy(row.Unjudged, trials[i].row.Unjudged)
+		maps.Copy(keys, trials[i].config)
+	}
+	apply := func(o *reference.Options) {
+		for _, i := range j {
+			trials[i].layer(o)
+		}
+	}
+	all := p.reference(row, apply)
+	all.layer, all.config = apply, keys
+	return all
 }
 
 // do runs the trials of a job. If several equivalent mutants have a problem together, it bisects the job.
@@ -166,18 +194,7 @@ func (p *prover) do(ctx context.Context, e environment, trials []trial, j job, f
 		finished(j[0], p.try(ctx, e, trials[j[0]]))
 		return
 	}
-	var layers []faults.Layer
-	for _, i := range j {
-		layers = append(layers, trials[i].layer)
-	}
-	apply := func(o *reference.Options) {
-		for _, l := range layers {
-			l(o)
-		}
-	}
-	together := p.reference(trials[j[0]].row, apply)
-	together.layer = apply
-	row := p.try(ctx, e, together)
+	row := p.try(ctx, e, p.together(trials, j))
 	if row.Problem != "" {
 		half := len(j) / 2
 		p.do(ctx, e, trials, j[:half], finished)

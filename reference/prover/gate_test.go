@@ -149,6 +149,9 @@ func (l *lab) judgeJob(t *testing.T, j job) {
 		}
 	}
 	err := inBubble(t, func(ctx context.Context, e environment) { l.do(ctx, e, l.trials, j, l.finish) })
+	if len(j) > 1 && err == nil && l.rowOf(j[0]).Together < len(j) {
+		fmt.Printf("%s was split, because its servers have a problem together: give two of them the same place\n", t.Name())
+	}
 	for _, i := range j {
 		row := l.rowOf(i)
 		if err != nil {
