@@ -64,6 +64,12 @@ func TestAFilterDoesNotRemoveRequirements(t *testing.T) {
 	assert.Equal(t, all-4, table.Columns[1].Changes[compare.NotRun], "one of the excluded requirements was skipped")
 	assert.Equal(t, 2, table.NotJudged)
 	assert.Zero(t, table.Columns[1].Changes[compare.Removed])
+
+	part.Capabilities = nil
+	var page bytes.Buffer
+	require.NoError(t, table.HTML(&page))
+	assert.Contains(t, page.String(), ">not selected<")
+	assert.NotContains(t, page.String(), "not in its suite")
 }
 
 // compareThree compares a result of an older suite, a newer result, and r under a label that the target may have chosen.
@@ -127,4 +133,7 @@ func TestDifferentImplementationsHaveNoRegressions(t *testing.T) {
 	table := compare.Of(compare.Input{Result: reporttest.Conformant()}, compare.Input{Result: other})
 	assert.False(t, table.Regressed())
 	assert.Equal(t, 3, table.Columns[1].Changes[compare.Regression]+table.Columns[1].Changes[compare.Stricter])
+	var text strings.Builder
+	require.NoError(t, table.Text(&text))
+	assert.Contains(t, text.String(), ": Another 4.7.1 fails 3 more\n")
 }

@@ -34,7 +34,11 @@ func (t *Table) HTML(w io.Writer) error {
 	for _, group := range append(groups, rest) {
 		for i := range t.Columns {
 			cell := html.MatrixCell{}
-			if s, has := support[i][group.Name]; has {
+			s, has := support[i][group.Name]
+			switch {
+			case !has && t.Columns[i].Result.Filtered():
+				cell = notSelected
+			case has:
 				cell = html.MatrixCell{Class: reports.Slug(string(s.Class)), Text: string(s.Class),
 					Numbers: fmt.Sprintf("%d/%d", s.Numbers[overview.Passed], s.All)}
 			}
@@ -47,6 +51,9 @@ func (t *Table) HTML(w io.Writer) error {
 	}
 	return html.WriteMatrix(w, p)
 }
+
+// notSelected is the cell of a requirement or a capability that a filter excluded from a test run.
+var notSelected = html.MatrixCell{Class: reports.Slug(string(overview.NotTested)), Text: "not selected"}
 
 // support returns the capabilities of each result by name.
 func (t *Table) support() []map[string]overview.Support {
@@ -92,7 +99,7 @@ func (t *Table) matrixRow(r Row) html.MatrixRow {
 		}
 		switch {
 		case c.Verdict == "" && column.Result.Filtered():
-			cell.Class, cell.Text = reports.Slug(string(overview.NotTested)), "not selected"
+			cell = notSelected
 		case c.Verdict != "":
 			word := string(overview.Word(c.Verdict))
 			cell = html.MatrixCell{Class: reports.Slug(word), Text: word, Link: column.Report}

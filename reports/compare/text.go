@@ -203,7 +203,7 @@ func (t *Table) describe(c Change) string {
 	return ""
 }
 
-// headline summarizes the differences: "B fails 9 that A passes, passes 2 that A fails".
+// headline summarizes the differences: "Compared with A: B fails 9 more and passes 2 more; C has no difference".
 func (t *Table) headline() string {
 	if t.Versions {
 		last := t.Columns[len(t.Columns)-1]
@@ -211,9 +211,18 @@ func (t *Table) headline() string {
 			last.Changes[Fixed], t.Columns[0].Label)
 	}
 	var parts []string
-	for i, c := range t.Columns[1:] {
-		parts = append(parts, fmt.Sprintf("%s fails %d that A passes, passes %d that A fails", letter(i+1),
-			c.Changes[Regression]+c.Changes[Stricter], c.Changes[Fixed]))
+	for _, c := range t.Columns[1:] {
+		var differences []string
+		if n := c.Changes[Regression] + c.Changes[Stricter]; n > 0 {
+			differences = append(differences, fmt.Sprintf("fails %d more", n))
+		}
+		if n := c.Changes[Fixed]; n > 0 {
+			differences = append(differences, fmt.Sprintf("passes %d more", n))
+		}
+		if len(differences) == 0 {
+			differences = append(differences, "fails and passes the same")
+		}
+		parts = append(parts, safe.Ellipsis(c.Label, 40)+" "+strings.Join(differences, " and "))
 	}
-	return strings.Join(parts, "; ")
+	return fmt.Sprintf("Compared with %s: %s", safe.Ellipsis(t.Columns[0].Label, 40), strings.Join(parts, "; "))
 }
