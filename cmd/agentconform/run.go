@@ -123,7 +123,7 @@ not tell, or stopped). With --baseline: 0 no new failure, 1 a new failure, or an
 	addChoice(c, &f.format, "format", " (default pretty on a terminal, else plain)", formatPretty, formatPlain,
 		formatJSON, formatJSONL, formatGitHub)
 	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
-	flags.BoolVar(&f.verbose, "verbose", false, "print each scenario when it ends, with its verdict and time")
+	flags.BoolVar(&f.verbose, "verbose", false, "print each scenario when it ends, with its verdict and time, and at the end the longest chain of requests")
 	addEdition(c, &f.edition, ": edition of the bundled reference (only without a target)")
 	return c
 }

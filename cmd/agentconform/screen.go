@@ -152,6 +152,23 @@ func (s *screen) show(e target.Event) {
 		}
 	case target.Throttled:
 		s.showThrottling(e)
+	case target.Chained:
+		s.showChain(e.Chain)
+	}
+}
+
+// showChain shows why the scenarios took as long as they did.
+func (s *screen) showChain(chain []target.Link) {
+	if !s.verbose {
+		return
+	}
+	var all time.Duration
+	for _, l := range chain {
+		all += l.Took
+	}
+	s.print("longest chain of requests that waited for each other: %s", all.Round(time.Millisecond))
+	for _, l := range chain {
+		s.print("  %7s  %s, %s", l.Took.Round(time.Millisecond), safe.Ellipsis(l.Name, 120), reports.Count(l.Requests, "request"))
 	}
 }
 

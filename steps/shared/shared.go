@@ -49,6 +49,16 @@ func (m *Maker) Uses(scenario string) []string {
 	return found
 }
 
+// UsedBy returns the attributions of the values that a scenario or a fixture itself asked for.
+func (m *Maker) UsedBy(attribution string) (all []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, name := range m.uses[attribution] {
+		all = append(all, Attribution(name))
+	}
+	return all
+}
+
 func (m *Maker) noteUse(scenario, name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

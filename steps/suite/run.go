@@ -223,6 +223,7 @@ func (r *run) judge(ctx, within context.Context) error {
 		if err := r.execute(within, phase); err != nil {
 			return err
 		}
+		r.announceLongest(phase)
 	}
 	r.requestUnknownThread(within)
 	r.reconsider("", spec.AgentServer, spec.ControlPlane)

@@ -207,6 +207,7 @@ const (
 	Exploring                  // all scenarios have ended, and random sequences are sent
 	Repeating                  // repetition Repetition of Total begins, after the first
 	Named                      // the control plane has returned the address of the agent server
+	Chained                    // the requests of the scenarios were sent; Chain is the longest chain of those that had to wait for each other
 )
 
 // Event is an event of a test run, for the display of its progress.
@@ -229,4 +230,12 @@ type Event struct {
 	Over        bool          // the poll has ended
 	Repetition  int           // number of repetitions if the test run is Planned
 	Refused     bool          // the client does not wait, because the time is too long
+	Chain       []Link
+}
+
+// Link is a part of a chain: the requests of a fixture or a scenario, after those of the link before it.
+type Link struct {
+	Name     string
+	Requests int
+	Took     time.Duration
 }
