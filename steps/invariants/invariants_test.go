@@ -3,6 +3,7 @@ package invariants
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,9 +46,12 @@ type history struct {
 	at     time.Time
 }
 
+// theOracle returns the oracle of all tests, because compiling the documents takes longer than a test.
+var theOracle = sync.OnceValues(spec.New)
+
 func newHistory(t *testing.T, changes ...func(*config.Config)) *history {
 	t.Helper()
-	oracle, err := spec.New()
+	oracle, err := theOracle()
 	require.NoError(t, err)
 	c := config.Default()
 	c.Target, c.AgentTarget = planeBase, agentBase
