@@ -35,16 +35,27 @@ const (
 )
 
 // timesOf returns the times of an entry. isTimed is false if the time or the duration is absent. An absent time is zero.
+// A duration of 0 is absent too: no request takes no time, and some programs write it if they measured none.
 func timesOf(text string) (sent time.Time, took time.Duration, isTimed bool) {
 	sent, err := time.Parse(time.RFC3339, gjson.Get(text, "startedDateTime").Str)
 	if err != nil || sent.Year() < firstYear || sent.Year() > lastYear {
 		return time.Time{}, 0, false
 	}
 	ms := gjson.Get(text, "time")
-	if ms.Type != gjson.Number || ms.Num < 0 || ms.Num > longestMS {
+	if ms.Type != gjson.Number || ms.Num <= 0 || ms.Num > longestMS {
 		return sent, 0, false
 	}
 	return sent, time.Duration(ms.Num * float64(time.Millisecond)), true
+}
+
+// resolutionOf returns what the last digit of the time of an entry stands for, or the given resolution if that is finer.
+func resolutionOf(text string, known time.Duration) time.Duration {
+	_, fraction, _ := strings.Cut(gjson.Get(text, "startedDateTime").Str, ".")
+	resolution := time.Second
+	for i := 0; i < len(fraction) && fraction[i] >= '0' && fraction[i] <= '9'; i++ {
+		resolution /= 10
+	}
+	return min(resolution, known)
 }
 
 // members are the members of a JSON object by name.

@@ -83,7 +83,7 @@ var errNotHAR = errors.New("not a HAR file: it must be a JSON object with log.en
 // Read reads an archive of the size.
 func Read(source io.ReaderAt, size int64) (*Recording, error) {
 	r := &Recording{source: source}
-	s := &scanner{recording: r}
+	s := &scanner{recording: r, resolution: time.Second}
 	s.input = &bounded{from: io.NewSectionReader(source, 0, size), left: maxEntry}
 	mark := make([]byte, len(byteOrderMark))
 	if n, _ := source.ReadAt(mark, 0); n == len(mark) && bytes.Equal(mark, byteOrderMark) {
@@ -97,6 +97,7 @@ func Read(source io.ReaderAt, size int64) (*Recording, error) {
 	if len(r.places) == 0 {
 		return nil, errors.New("the HAR file has no entries: nothing was recorded")
 	}
+	r.extend(s.resolution)
 	r.settleTimes(s.untimed)
 	slices.SortStableFunc(r.places, func(a, b place) int { return a.ended.Compare(b.ended) })
 	return r, nil
@@ -129,6 +130,8 @@ type scanner struct {
 	start     int64 // offset of the first byte that the decoder reads
 	found     bool  // log.entries
 	untimed   []int // indices of entries without a time, or without a duration
+
+	resolution time.Duration // of the times of all entries
 }
 
 // document reads the whole archive.
@@ -222,6 +225,9 @@ func (s *scanner) entries() error {
 func (s *scanner) add(p place, text string) {
 	sent, took, isTimed := timesOf(text)
 	p.sent, p.ended = sent, sent.Add(took)
+	if !sent.IsZero() {
+		s.resolution = resolutionOf(text, s.resolution)
+	}
 	if !isTimed {
 		s.untimed = append(s.untimed, len(s.recording.places))
 	}
@@ -251,6 +257,17 @@ func (s *scanner) explain(err error) error {
 		return errNotHAR
 	}
 	return fmt.Errorf("cannot read the HAR file%s: %w", at, err)
+}
+
+// extend moves the ends of all exchanges by the resolution of their times if that is coarser than a millisecond. Their
+// programs cut the rest, so an exchange may have ended later, and two in the same second may have overlapped.
+func (r *Recording) extend(resolution time.Duration) {
+	for i := range r.places {
+		p := &r.places[i]
+		if resolution > time.Millisecond && !p.sent.IsZero() {
+			p.ended = p.ended.Add(resolution)
+		}
+	}
 }
 
 // settleTimes gives entries without a time or a duration the whole time of the recording, because they may have happened

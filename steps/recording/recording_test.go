@@ -184,6 +184,35 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, seen[1].Ended, seen[2].Ended)
 }
 
+// TestTimes checks that exchanges that may have overlapped do not follow each other, because programs cut times and write
+// a duration of 0 if they measured none.
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	at := func(start string, took float64) object {
+		return entryFor("GET", agentURL+"/threads", "[]", object{"startedDateTime": "2026-01-02T03:04:" + start, "time": took})
+	}
+	for name, c := range map[string]struct {
+		entries  []object
+		overlaps bool
+	}{
+		"in the same second":      {[]object{at("05Z", 10), at("05Z", 20)}, true},
+		"a duration of 0":         {[]object{at("05.100Z", 0), at("05.200Z", 10)}, true},
+		"a second that is whole":  {[]object{at("05Z", 10), at("05.200Z", 10)}, false},
+		"tenths of a second":      {[]object{at("05.1Z", 10), at("05.2Z", 10)}, true},
+		"with the time of a zone": {[]object{at("05.100+02:00", 10), at("05.120+02:00", 10)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seen, _ := play(t, targetOf(t, nil), c.entries...)
+			first, second := seen[0], seen[1]
+			if second.Sent.Before(first.Sent) {
+				first, second = second, first
+			}
+			assert.Equal(t, c.overlaps, !first.Ended.Before(second.Sent))
+		})
+	}
+}
+
 func headers(pairs ...string) []object {
 	var all []object
 	for i := 0; i < len(pairs); i += 2 {
