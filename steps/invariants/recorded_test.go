@@ -107,3 +107,18 @@ func TestRecordings(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusalWithoutItsBody judges the status of a refusal whose body the recording lacks, and not the detail.
+func TestRefusalWithoutItsBody(t *testing.T) {
+	for status, want := range map[int]bool{401: true, 403: false} {
+		h := newHistory(t)
+		h.target.Recorded = true
+		r := h.target.ToAgent(agentBase, h.target.Owner(), "GET", "/threads", nil)
+		r.Recorded = true
+		r.Caller = exchange.Caller{Name: target.NoCredentials, Invalid: true}
+		h.target.Collector.Observe(t.Context(), r, h.at, &exchange.Response{Request: r, Status: status, Cut: true}, "")
+		judged, o := h.judged(`each refusal of the authentication handler has its status and detail`)
+		assert.Equal(t, 1, judged)
+		assert.Equal(t, want, o == nil, "%v", o)
+	}
+}
