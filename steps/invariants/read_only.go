@@ -65,7 +65,7 @@ func sentIn(s *seen, w *write) (all []sentValue) {
 
 func (r *readOnly) note(s *seen) {
 	if isWrite(s) && s.Status/100 != 4 && deploymentOf(s) != "" {
-		w := &write{sent: s.Sent, ended: s.Ended, deployment: deploymentOf(s), patch: s.Op.ID == "update-deployment"}
+		w := &write{exchange: s.ID, sent: s.Sent, ended: s.Ended, deployment: deploymentOf(s), patch: s.Op.ID == "update-deployment"}
 		key := exchange.IDKey(w.deployment)
 		r.sent[key] = append(r.sent[key], sentIn(s, w)...)
 	}
@@ -114,7 +114,7 @@ func (r *readOnly) check(t *tally, s *seen) {
 		for _, sent := range ofDeployment {
 			got := o.Get(sent.path)
 			isLater := !s.Sent.Before(sent.sent)
-			isJudged := sent.path != "status" || r.isFixed(o.id, sent, s)
+			isJudged := (sent.path != "status" || r.isFixed(o.id, sent, s)) && !r.mayKnow(o.id, sent)
 			if !isLater || !isJudged || got.Type != gjson.String || !slices.Contains(o.paths, sent.path) {
 				continue
 			}
@@ -127,6 +127,24 @@ func (r *readOnly) check(t *tally, s *seen) {
 			}
 		}
 	}
+}
+
+// mayKnow reports whether the client of a recording may have sent a value because the server has it anyway. Clients send
+// objects back as they read them, from this deployment or another one, and know commits from git. A status may be what the
+// build leads to. All other values cannot be known of an object that the request itself created.
+func (r *readOnly) mayKnow(id string, sent sentValue) bool {
+	switch {
+	case !r.revisions.recorded:
+		return false
+	case sent.path == "status":
+		return !sent.patch
+	case sent.path == sourceConfig+"."+commit:
+		return true
+	case exchange.SameID(id, sent.deployment):
+		return sent.patch
+	}
+	by := r.revisions.revision(id).by
+	return by == nil || by.exchange != sent.exchange || !r.revisions.isCertain(by)
 }
 
 // isFixed reports whether only the request can have given a revision the status in the request. Either the revision had

@@ -48,3 +48,36 @@ func TestRevisionsTakeNoReadOnlyValueFromARequest(t *testing.T) {
 		"the id of the request, listed": {func(h *history) { h.reads(deployment+"/revisions", `{"resources":[{"id":"`+three+`"}],"offset":1}`) }, "/resources/*/id"},
 	})
 }
+
+// TestClientsSendObjectsBack judges recordings of clients that send read-only values as they read them.
+func TestClientsSendObjectsBack(t *testing.T) {
+	const (
+		sentence = `no read-only value of a request is shown by a revision of its deployment`
+		commits  = `"source_revision_config":{"repo_commit_sha":"0123456"}`
+		branch   = `"source_revision_config":{"repo_ref":"next"}`
+		at       = `"created_at":"2026-01-02T03:04:05Z"`
+	)
+	shows := func(revision, fields string) func(h *history) {
+		return func(h *history) { h.reads(deployment+"/revisions/"+revision, `{"id":"`+revision+`",`+fields+`}`) }
+	}
+	after := func(body, response string, read func(h *history)) func(h *history) {
+		return func(h *history) {
+			h.patches(body, 200, response)
+			read(h)
+		}
+	}
+	const same, next = `{"latest_revision_id":"` + two + `"}`, `{"latest_revision_id":"` + three + `"}`
+	judgeEach(t, sentence, func(h *history) {
+		h.target.Recorded = true
+		h.created(`{`+commits+`,"status":"DEPLOYED"}`, two)
+	}, map[string]row{
+		"the commit of another deployment":    {shows(two, commits), "none"},
+		"the status of another deployment":    {shows(two, `"status":"DEPLOYED"`), "none"},
+		"the created_at of the deployment":    {after(`{`+at+`}`, same, shows(two, at)), "none"},
+		"a created_at of the new revision":    {after(`{`+at+`,`+branch+`}`, next, shows(three, at)), "/created_at"},
+		"a created_at of the revision before": {after(`{`+at+`,`+branch+`}`, next, shows(two, at)), "none"},
+		"the latest revision": {after(same, same, func(h *history) {
+			h.reads(deployment, `{"id":"`+one+`","latest_revision_id":"`+two+`"}`)
+		}), "none"},
+	})
+}

@@ -51,6 +51,7 @@ type revision struct {
 
 // write is a request that may have created a revision.
 type write struct {
+	exchange   int
 	sent       time.Time
 	ended      time.Time // zero if the server may still carry it out
 	deployment string
@@ -107,7 +108,7 @@ func (r *revisions) note(s *seen) {
 	if sent := s.request.Get(sourceConfig + "." + commit); sent.Type == gjson.String {
 		r.commits[sent.Str] = true
 	}
-	u := &write{sent: s.Sent, ended: s.Ended, status: s.Status, fields: setBy(s),
+	u := &write{exchange: s.ID, sent: s.Sent, ended: s.Ended, status: s.Status, fields: setBy(s),
 		revision: s.response.Get("latest_revision_id").Str}
 	switch s.Op.ID {
 	case "create-deployment":
