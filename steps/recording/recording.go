@@ -80,8 +80,29 @@ func (r *Recording) Close() error {
 // errNotHAR is the error of a file that is not an archive.
 var errNotHAR = errors.New("not a HAR file: it must be a JSON object with log.entries")
 
+// errMore is the error of a file with more than one JSON value.
+var errMore = errors.New("the HAR file has more text after its end: judge each recording in a separate file")
+
+// compressions are the first bytes of compressed files, with the program that decompresses them.
+var compressions = map[string]string{"\x1f\x8b": "gunzip", "PK\x03\x04": "unzip", "\x28\xb5\x2f\xfd": "unzstd"}
+
+// checkPlain refuses a compressed file.
+func checkPlain(source io.ReaderAt) error {
+	for magic, program := range compressions {
+		first := make([]byte, len(magic))
+		n, _ := source.ReadAt(first, 0)
+		if string(first[:n]) == magic {
+			return fmt.Errorf("the file is compressed: decompress it with %s first", program)
+		}
+	}
+	return nil
+}
+
 // Read reads an archive of the size.
 func Read(source io.ReaderAt, size int64) (*Recording, error) {
+	if err := checkPlain(source); err != nil {
+		return nil, err
+	}
 	r := &Recording{source: source}
 	s := &scanner{recording: r, resolution: time.Second}
 	s.input = &bounded{from: io.NewSectionReader(source, 0, size), left: maxEntry}
@@ -152,6 +173,9 @@ func (s *scanner) document() error {
 	})
 	if err == nil && !s.found {
 		return errNotHAR
+	}
+	if err == nil && s.decoder.More() { // such as a second archive, whose entries nobody would miss
+		return errMore
 	}
 	return err
 }
@@ -242,7 +266,7 @@ func (s *scanner) explain(err error) error {
 	}
 	var syntax *json.SyntaxError
 	switch {
-	case errors.Is(err, errNotHAR):
+	case errors.Is(err, errNotHAR), errors.Is(err, errMore):
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		if !s.found {

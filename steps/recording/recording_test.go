@@ -104,6 +104,9 @@ func TestNotHAR(t *testing.T) {
 		"nested too deep":      {`{"log": {"entries": [` + deep, "in entry 1"},
 		"a large entry":        {`{"log": {"entries": [{"x": "` + strings.Repeat("x", maxEntry) + `"}]}}`, "in entry 1: it is larger than 32 MB"},
 		"a large text":         {`{"x": "` + strings.Repeat("x", maxEntry+1) + `"}`, "not a HAR file"},
+		"two archives":         {whole + "\n" + whole, "in a separate file"},
+		"a line at its end":    {`{"log": {"entries": []}}` + "\n", "nothing was recorded"},
+		"compressed":           {"\x1f\x8b\x08\x00", "with gunzip first"},
 	} {
 		_, err := Read(strings.NewReader(c.text), int64(len(c.text)))
 		assert.ErrorContains(t, err, c.want, name)
