@@ -1,10 +1,13 @@
 package recording
 
 import (
+	"bytes"
 	"encoding/base64"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
 	"golang.org/x/net/http/httpguts"
@@ -93,6 +96,7 @@ func entryOf(text string) Entry {
 	}
 	content := membersOf(response["content"])
 	e.ResponseBody, e.Cut = bodyOf(content)
+	e.Cut = e.Cut || isLost(e, response["bodySize"].Num) || isCompressed(e)
 	shownType := content["mimeType"].Str
 	if len(e.Response) == 0 && e.Status != 0 { // some programs export no headers
 		e.Cut = e.Cut || shownType == ""
@@ -143,6 +147,26 @@ func isNotResponse(e Entry) bool {
 		return e.Response.Get("Location") != ""
 	}
 	return false
+}
+
+// isLost reports whether the body of a response is empty in the archive, although bytes of it were received. Browsers
+// remove large or old bodies.
+func isLost(e Entry, received float64) bool {
+	length, _ := strconv.ParseFloat(e.Response.Get("Content-Length"), 64) // 0 if absent
+	return len(e.ResponseBody) == 0 && (received > 0 || length > 0)
+}
+
+// isCompressed reports whether the archive has the bytes of a compressed body. An archive should have the text, but some
+// programs write what they received.
+func isCompressed(e Entry) bool {
+	encoding := e.Response.Get("Content-Encoding")
+	isEncoded := encoding != "" && !strings.EqualFold(encoding, "identity")
+	return isEncoded && bytes.ContainsFunc(e.ResponseBody, isBinary)
+}
+
+// isBinary reports whether a character is in no JSON text, and in all but the shortest compressed ones.
+func isBinary(r rune) bool {
+	return r == utf8.RuneError || r < ' ' && !strings.ContainsRune("\t\n\r", r)
 }
 
 // headersOf returns the headers of a list, without the pseudo-headers of HTTP/2 and invalid ones.
