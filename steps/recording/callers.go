@@ -28,13 +28,13 @@ type callers struct {
 	own      bool // this program wrote the recording
 	sides    map[spec.Side][]target.RecordedCaller
 	gateway  []string
-	names    map[string]string // names of other callers, by their credentials
-	words    map[string]string // what replaces a credential in a text
-	holds    map[string]bool   // whether headers and parameters hold credentials, by name
-	trusted  map[spec.Side]bool
-	refuses  bool // the agent server refused a caller without credentials
-	listed   bool // GET /threads was served
-	searched bool // POST /threads/search was served
+	names    map[string]string  // names of other callers, by their credentials
+	words    map[string]string  // what replaces a credential in a text
+	holds    map[string]bool    // whether headers and parameters hold credentials, by name
+	trusted  map[spec.Side]bool // whether the recording shows credentials, so that requests without any had none
+	refuses  bool               // the agent server refused a caller without credentials
+	listed   bool               // GET /threads was served
+	searched bool               // POST /threads/search was served
 }
 
 func newCallers(t *target.Target, own bool) *callers {
@@ -58,7 +58,7 @@ func (c *callers) learn(e Entry, at location, op *spec.Operation) {
 			values = slices.DeleteFunc(values, func(value string) bool { return value == e.Header.Get(name) })
 		}
 	case own != "":
-		c.trusted[at.side] = true
+		c.trusted[at.side] = c.trusted[at.side] || c.showsCredentials(e.Header)
 		if c.names[own] == "" {
 			c.names[own] = fmt.Sprintf("%s%d", target.OtherCaller, len(c.names)+1)
 		}
@@ -95,6 +95,17 @@ func (c *callers) credentials(header http.Header, query string) (own string, val
 		}
 	}
 	return own, values
+}
+
+// showsCredentials reports whether a request has a header that browsers would have removed from an archive without
+// credentials.
+func (c *callers) showsCredentials(header http.Header) bool {
+	for name, values := range header {
+		if strings.Join(values, "") != "" && c.target.SendsCredentials(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // hasCredentials reports whether a header, or a parameter of a query, holds credentials by its name.

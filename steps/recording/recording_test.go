@@ -280,6 +280,12 @@ func TestCallers(t *testing.T) {
 	// Browsers remove credentials when they export: without any, nobody is known to have none.
 	seen, _ = play(t, targetOf(t, nil), from("Accept", "*/*"))
 	assert.Equal(t, target.MaybeCaller, seen[0].Caller.Name)
+	// They keep headers that only have a name like that.
+	for _, name := range []string{"X-Csrf-Token", "X-Goog-Authuser"} {
+		seen, _ = play(t, targetOf(t, nil), from("Accept", "*/*"), from(name, "1234-5678-9012"))
+		assert.Equal(t, target.MaybeCaller, seen[0].Caller.Name)
+		assert.Equal(t, "caller 1", seen[1].Caller.Name)
+	}
 }
 
 // TestByteOrderMark checks that an archive may begin with the mark of UTF-8.

@@ -42,6 +42,12 @@ func (t *Target) HoldsCredentials(name string) bool {
 		!IsHarmless(http.CanonicalHeaderKey(name)) && credentialName.MatchString(name)
 }
 
+// SendsCredentials reports whether a header is one in which clients send credentials. Headers that only have such a name,
+// such as X-Csrf-Token, do not count.
+func (t *Target) SendsCredentials(name string) bool {
+	return slices.Contains([]string{"Authorization", "Cookie"}, name) || slices.Contains(t.credentialHeaders(), name)
+}
+
 // credentialHeaders returns the headers in which the configuration sends credentials, without those of a gateway.
 func (t *Target) credentialHeaders() []string {
 	names := t.Config.CredentialHeaders
