@@ -24,7 +24,7 @@ all responses. Nothing is sent.
 --target and --agent-target, or the configuration, select the exchanges by their addresses. Agent servers that a response
 of the control plane names are selected too. The configuration also tells which credentials are those of which user:
 isolation is judged for these users, and otherwise only for callers without credentials. What is rolled back is judged by
-the status of runs. What the recording cannot show is reported as could not tell, with the reason.
+the status of runs. What the recording cannot show is reported as not tested, with the reason.
 
 A recording must have all writes to the deployments and threads in it. Other credentials than those of the configuration
 are hidden in the reports. A recording never shows that a server is conformant.
