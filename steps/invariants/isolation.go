@@ -336,11 +336,18 @@ func (r *isolation) checkPersons(t *tally, s *seen) {
 			continue
 		}
 		identities = append(identities, p.identity)
-		isShown := len(p.identity) >= longEnough && strings.Contains(s.Response, p.identity)
+		isShown := len(p.identity) >= longEnough && strings.Contains(s.Response, p.identity) && r.knowsTexts(s)
 		if (isShown || slices.Contains(shown, p.identity)) && !r.hasSent(s, p.identity) {
 			r.leaked(t, s, "the identity", p.key, p.identity)
 		}
 	}
+}
+
+// knowsTexts reports whether the record has all that the caller has sent to the thread of a request. Users write the mail
+// addresses of others, perhaps before a recording began.
+func (r *isolation) knowsTexts(s *seen) bool {
+	own := r.users[s.Caller.Name]
+	return !r.target.Recorded || own != nil && own.ids[idAt{s.Base, s.In("thread_id")}]
 }
 
 // checkTeam judges that a response to a user shows nothing that belongs to a person with the same identity in another

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -104,6 +105,33 @@ func TestRecordings(t *testing.T) {
 			}
 			require.NotNil(t, o)
 			assert.Equal(t, reports.Failed, o.Verdict)
+		})
+	}
+}
+
+// TestIdentityInARecording checks that a user may have written the mail address of another one before the recording began.
+func TestIdentityInARecording(t *testing.T) {
+	const mail = "ada@example.org"
+	for name, c := range map[string]struct {
+		creates  bool
+		response string
+		fails    bool
+	}{
+		"in an old thread":           {false, `{"values":{"messages":[{"content":"write to ` + mail + `"}]}}`, false},
+		"in a thread of its own":     {true, `{"values":{"messages":[{"content":"you are ` + mail + `"}]}}`, true},
+		"as the owner of a thread":   {false, `{"metadata":{"owner":"` + mail + `"}}`, true},
+		"in a new thread, of itself": {true, `{"metadata":{"owner":"bob"}}`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t, func(c *config.Config) { c.Users[0].Identity = mail })
+			h.target.Recorded = true
+			if c.creates {
+				h.recorded("users.1", "POST", "/threads", `{}`, 200, `{"thread_id":"t"}`)
+			}
+			h.recorded("users.1", "GET", "/threads/t/state", "", 200, c.response)
+			judged, o := h.judged(apart)
+			assert.Positive(t, judged)
+			assert.Equal(t, c.fails, o != nil, "%v", o)
 		})
 	}
 }
