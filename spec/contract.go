@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/pb33f/jsonschema/v6"
 	"github.com/pb33f/libopenapi-validator/openapi_vocabulary"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // The extensions of the documents, see their descriptions.

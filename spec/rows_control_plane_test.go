@@ -43,7 +43,7 @@ func timeRows() []judged {
 		{name: "a leap second", x: at(`"2016-12-31T23:59:60Z"`)},
 		{name: "a time without offset", x: at(`"2025-01-02T03:04:05"`), want: fault},
 		{name: "a time with a space", x: at(`"2025-01-02 03:04:05Z"`), want: fault},
-		{name: "the 30th of February", x: at(`"2025-02-30T03:04:05Z"`), want: fault, kin: "its pattern does not know how long a month is"},
+		{name: "the 30th of February", x: at(`"2025-02-30T03:04:05Z"`), want: fault},
 		{name: "a time as a number", x: at(`1735787045`), want: bad("/created_at type")},
 	}
 }

@@ -36,16 +36,15 @@ func isEmpty(value any) bool {
 
 // comparisons compare the value at a place with the value of the row.
 var comparisons = map[string]func(got, want any) bool{
-	"=":       func(got, want any) bool { return textOf(got) == textOf(want) },
-	"!=":      func(got, want any) bool { return textOf(got) != textOf(want) },
-	"<":       onNumbers(func(got, want float64) bool { return got < want }),
-	">":       onNumbers(func(got, want float64) bool { return got > want }),
-	"<=":      onNumbers(func(got, want float64) bool { return got <= want }),
-	">=":      onNumbers(func(got, want float64) bool { return got >= want }),
-	"starts":  onTexts(strings.HasPrefix),
-	"ends":    onTexts(strings.HasSuffix),
-	"has":     onTexts(strings.Contains),
-	"matches": nil, // the expression is compiled when the row is read
+	"=":      func(got, want any) bool { return textOf(got) == textOf(want) },
+	"!=":     func(got, want any) bool { return textOf(got) != textOf(want) },
+	"<":      onNumbers(func(got, want float64) bool { return got < want }),
+	">":      onNumbers(func(got, want float64) bool { return got > want }),
+	"<=":     onNumbers(func(got, want float64) bool { return got <= want }),
+	">=":     onNumbers(func(got, want float64) bool { return got >= want }),
+	"starts": onTexts(strings.HasPrefix),
+	"ends":   onTexts(strings.HasSuffix),
+	"has":    onTexts(strings.Contains),
 }
 
 // onTexts returns a comparison of texts. It is false if the text of the row is empty.
@@ -145,6 +144,16 @@ func (l *loader) comparing(at, rest string, derive func(any) any) (condition, er
 	if rest == "= 2xx" && p.hasRoot("status") {
 		return func(x *exchange) bool { return x.response.Status < 300 }, nil
 	}
+	if operator == "matches" {
+		pattern, err := regexp.Compile(text)
+		if err != nil {
+			return nil, err
+		}
+		return func(x *exchange) bool {
+			found, has := x.at(p, slot{})
+			return has && pattern.MatchString(textOf(derive(found)))
+		}, nil
+	}
 	v, err := l.value(text)
 	if err != nil {
 		return nil, err
@@ -152,13 +161,6 @@ func (l *loader) comparing(at, rest string, derive func(any) any) (condition, er
 	compare, known := comparisons[operator]
 	if !known {
 		return nil, fmt.Errorf("unknown comparison %q", operator)
-	}
-	if operator == "matches" {
-		pattern, err := regexp.Compile(text)
-		if err != nil {
-			return nil, err
-		}
-		compare = func(got, _ any) bool { return pattern.MatchString(textOf(got)) }
 	}
 	return func(x *exchange) bool {
 		found, has := x.at(p, slot{})

@@ -116,7 +116,7 @@ type value struct {
 var placeIn = regexp.MustCompile(`<([a-z][^<>\s|]*)(?:\|([^<>]*))?>`)
 
 // isYAML matches values that are YAML. Other values are texts.
-var isYAML = regexp.MustCompile(`^([\[{"']|-?\d+(\.\d+)?$|(true|false|null)$)`)
+var isYAML = regexp.MustCompile(`^([\[{]|"([^"\\]|\\.)*"$|'[^']*'$|-?\d+(\.\d+)?$|(true|false|null)$)`)
 
 // value reads a value and the places in it.
 func (l *loader) value(text string) (v value, err error) {

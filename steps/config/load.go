@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
-	"go.yaml.in/yaml/v4/plugin/limit"
+	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 
 	"github.com/agentconform/agentconform/reports/outfile"
 )
@@ -142,7 +142,7 @@ func (l *loader) resolve(path string) string {
 }
 
 // bounded limits the expansion of aliases. By default the library limits it for texts and not for nodes.
-var bounded = yaml.WithPlugin(limit.New())
+var bounded = yaml.WithPlugin(loaderlimits.New())
 
 // decode checks a node and decodes it into the value of a key. It records mistakes, and returns a mistake that only the
 // library finds.
