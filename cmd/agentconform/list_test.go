@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pb33f/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -26,6 +27,28 @@ func TestTagsNameKeysThatExist(t *testing.T) {
 			assert.Regexp(t, "(?m)^(### |- `)"+named+"(`|$)", reference, "%s needs %s", s.Key(), key)
 		}
 	}
+}
+
+// TestRequirementsMatchTheirSchema checks what list and explain write as JSON, and that the schema has all fields.
+func TestRequirementsMatchTheirSchema(t *testing.T) {
+	strict := strings.ReplaceAll(requirementsSchema, `"required": [`, `"unevaluatedProperties": false, "required": [`)
+	for _, schema := range []string{requirementsSchema, strict} {
+		document, err := jsonschema.UnmarshalJSON(strings.NewReader(schema))
+		require.NoError(t, err)
+		compiler := jsonschema.NewCompiler()
+		require.NoError(t, compiler.AddResource("urn:schema", document))
+		compiled, err := compiler.Compile("urn:schema")
+		require.NoError(t, err)
+		for _, call := range []string{"list", "explain CP-LIST-3 AS-ROLLBACK-3 E2E-1"} {
+			code, printed := command(t, append(strings.Fields(call), "--format", "json")...)
+			require.Equal(t, exitConformant, code, printed)
+			value, err := jsonschema.UnmarshalJSON(strings.NewReader(printed))
+			require.NoError(t, err)
+			require.NoError(t, compiled.Validate(value), call)
+		}
+	}
+	_, printed := command(t, "schema", "--of", "requirements")
+	assert.Equal(t, requirementsSchema, printed)
 }
 
 // TestSpecificationHasExamplesFromResults uses one result as that of a fault, and as that of a server that meets the

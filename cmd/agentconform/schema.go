@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 
@@ -10,6 +11,11 @@ import (
 	"github.com/agentconform/agentconform/reports/events"
 	"github.com/agentconform/agentconform/steps/config"
 )
+
+// requirementsSchema is the JSON Schema of the requirements that list and explain write as JSON.
+//
+//go:embed requirements.schema.json
+var requirementsSchema string
 
 func newSchema() *cobra.Command {
 	format, subject := "json", "config"
@@ -22,8 +28,9 @@ keys and values of the wrong type are errors.
 With the first line that agentconform init writes, an editor with the YAML language server loads the schema of the
 latest version. To use the schema of this version, write it to a file and name the file in that line.
 
---of result prints the schema of result.json, and --of events that of each line of run --format jsonl (draft 2020-12).
-Later versions may add fields to both, so these schemas allow other fields.`,
+--of result prints the schema of result.json, --of events that of each line of run --format jsonl, and --of requirements
+that of list --format json and explain --format json (draft 2020-12). Later versions may add fields to them, so these
+schemas allow other fields.`,
 		Example: `  agentconform schema > config.schema.json
   agentconform schema --format markdown > configuration.md
   agentconform schema --of events > event.schema.json`,
@@ -39,12 +46,15 @@ Later versions may add fields to both, so these schemas allow other fields.`,
 				text = reports.ResultSchema
 			case subject == "events":
 				text = events.Schema
+			case subject == "requirements":
+				text = requirementsSchema
 			}
 			_, err := io.WriteString(c.OutOrStdout(), text)
 			return err
 		},
 	}
 	addChoice(c, &format, "format", "; markdown is a page with all keys", "json", "markdown")
-	addChoice(c, &subject, "of", ": the configuration, result.json, or the lines of run --format jsonl", "config", "result", "events")
+	addChoice(c, &subject, "of", ": the configuration, result.json, the lines of run --format jsonl, or the requirements as JSON", "config", "result",
+		"events", "requirements")
 	return c
 }
