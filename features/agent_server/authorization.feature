@@ -552,8 +552,8 @@ Feature: Authorization at the agent server
     "Resource authorization handlers receive a context (with the user) and the payload, and return a filter object
     restricting access."
     Each GET of the interface is sent by another user and without credentials, with headers that servers behind a
-    proxy trust, and with the cookies that the server has set in its responses to the user. Headers that the
-    configuration names are not sent.
+    proxy trust, with a cookie that names the user, and with the cookies that the server has set in its responses to
+    the user. Headers that the configuration names are not sent.
 
     Scenario Outline: With <headers>, <caller> sees nothing of a user's run
       Given a completed run

@@ -47,7 +47,9 @@ var respellings = map[string]func(path string) []string{
 	"a query": func(path string) []string { // of a health check, of a page, and with a value that names public files
 		return []string{path + "?health", path + "?limit=10", path + "?next=/static/x.png"}
 	},
-	"a file extension": func(path string) []string { return []string{path + ".png"} }, // images may be public
+	"a file extension": func(path string) []string { // images may be public, and routers remove the name of a format
+		return []string{path + ".png", path + ".json"}
+	},
 	"percent-encoded letters": func(path string) []string { // which mean the same (RFC 3986, section 6.2.2)
 		return []string{strings.NewReplacer("threads", "thre%61ds", "deployments", "deploym%65nts").Replace(path)}
 	},
@@ -119,7 +121,8 @@ func (t *Target) claim(what string) (http.Header, error) {
 	}
 	claims := map[string]http.Header{
 		"headers that name the user": {"X-User-Id": {user}, "X-User": {user}, "X-Owner": {user}, "X-Remote-User": {user},
-			"Remote-User": {user}, "X-Forwarded-User": {user}, "X-Auth-Request-User": {user}, "X-Authenticated-User": {user}},
+			"Remote-User": {user}, "X-Forwarded-User": {user}, "X-Auth-Request-User": {user}, "X-Authenticated-User": {user},
+			"Cookie": {"user=" + url.QueryEscape(user)}},
 		"headers that claim a studio user or an administrator": {"X-Studio-User": {"true"}, "X-Auth-Scheme": {"studio"},
 			"X-Admin": {"true"}, "X-Role": {"admin"}},
 		"headers that claim a request of this machine": {"X-Forwarded-For": {"127.0.0.1"}, "X-Real-Ip": {"127.0.0.1"},
