@@ -25,6 +25,7 @@ type Thread struct {
 	joins     []*agent.Joining  // pending joins
 	queued    *agent.GraphRun   // the run that was sent while another one was in progress, or nil
 	found     error             // of GET of the queued run before the other one had ended
+	shown     error             // of GET of the queued run by another user then
 	next      *agent.GraphRun   // the further run
 	isLong    bool              // the run that rolls back another one after the event is long
 	mute      error             // blocks if the graph cannot report its user

@@ -181,6 +181,9 @@ func (t *Thread) otherCannotRead(ctx context.Context) error {
 	if err := judge.IsError(plain, ""); err != nil {
 		return err
 	}
+	if t.shown != nil {
+		return t.shown
+	}
 	inCapitals, err := t.server.State(ctx, other, &agent.Thread{ID: strings.ToUpper(t.ID), Owner: t.Owner})
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
 // sendDuringJoin starts a run, joins it, and sends a second run without multitask_strategy before the first one has
@@ -45,6 +46,9 @@ func (t *Thread) sendDuringJoin(ctx context.Context) error {
 		accepted, t.queued = append(accepted, second), second
 		a, err := t.retrieveWhile(ctx, second, first)
 		if err != nil {
+			return err
+		}
+		if err := t.retrieveAsOther(ctx, second); err != nil {
 			return err
 		}
 		if err := t.readWhile(ctx, second, first); err != nil {
@@ -100,6 +104,23 @@ func (t *Thread) retrieveWhile(ctx context.Context, g, inProgress *agent.GraphRu
 		return a.OK(), nil
 	})
 	return last, err
+}
+
+// retrieveAsOther retrieves a run as another user: some servers keep pending runs apart from those with an owner.
+func (t *Thread) retrieveAsOther(ctx context.Context, g *agent.GraphRun) error {
+	if len(t.Target.Config.Users) < 2 {
+		return nil
+	}
+	other, err := t.caller(ctx, target.TheOtherUser)
+	if err != nil {
+		return nil // the check of the thread is blocked by it
+	}
+	a, err := t.server.GetRun(ctx, other, g)
+	if err != nil {
+		return err
+	}
+	t.shown = judge.IsError(a, "")
+	return nil
 }
 
 // readWhile reads the state once patience is over, if the run is still pending behind another one then. The record judges
