@@ -86,6 +86,13 @@ func (s *Server) listBy(ctx context.Context, who target.Caller, search bool) (*e
 	return s.send(ctx, who, http.MethodGet, ThreadsPath, nil)
 }
 
+// ListPage sends GET /threads with a query for a page, which a server may refuse.
+func (s *Server) ListPage(ctx context.Context, who target.Caller) (*exchange.Response, error) {
+	r := s.target.ToAgent(s.Base, who, http.MethodGet, ThreadsPath+"?limit=10&offset=0", nil)
+	r.Wrong = true
+	return s.target.Client.Do(ctx, r)
+}
+
 // search sends a filter and the parameters of a page.
 func (s *Server) search(ctx context.Context, who target.Caller, f Filter, page map[string]any) (*exchange.Response, error) {
 	body := map[string]any{}

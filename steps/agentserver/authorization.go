@@ -30,6 +30,7 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner|an owner that is .+|`+
 		`a status|no ids|no values|an order|the object .+)`,
 		w.otherUserLists)
+	r.When(`the other user lists the threads with a query for a page`, w.otherUserListsByQuery)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
 	r.When(`the user creates a thread with metadata`, func(ctx context.Context) error {
 		w.mark = w.target.Name("kept")
@@ -147,6 +148,24 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 	}
 	w.othersThread, err = w.listNewest(ctx, other, f, w.othersThread)
 	return err
+}
+
+// otherUserListsByQuery lists the threads by GET with a limit and an offset, which the interface does not define. Some
+// servers have other code for a page.
+func (w *World) otherUserListsByQuery(ctx context.Context) error {
+	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
+	a, err := w.server.ListPage(ctx, other)
+	if err != nil {
+		return err
+	}
+	if target.NotServed(a) {
+		return outcome.Inapplicable("GET /threads", "the target does not serve GET /threads: status %d", a.Status)
+	}
+	w.rows, w.scene.Response = agent.ListingOf(a), a
+	return nil
 }
 
 // Filters of a list with a special judgement, as the sentences name them.
