@@ -154,6 +154,7 @@ var textClasses = []struct{ name, text string }{
 	{"words that frameworks reserve", "__interrupt__ __error__ __root__ __start__"},
 	{"an e-mail address", "Ada <ada@example.com>"},
 	{"two dollar signs", "$$ and $&"},
+	{"4 KiB in letters of three bytes", strings.Repeat("\u9577\u3044\u6587\u3002", 341)}, // which a reader of packets may split
 	{"4 KiB", strings.Repeat("0123456789abcde ", 255) + "0123456789abcdef"},
 	{"equal messages in a row", "again"},
 	{"equal messages in a row", "again"},
