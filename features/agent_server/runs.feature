@@ -256,6 +256,11 @@ Feature: Runs
       When the user joins the run
       Then the join returns 2xx at once
 
+    Scenario: Further joins of a completed run return 2xx at once
+      Given a completed run on a new thread
+      When the user joins the run again and again
+      Then the join returns 2xx at once
+
     @slow
     Scenario: The join of a completed run returns 2xx at once while a later run of the thread is in progress
       Given a completed run on a new thread

@@ -24,6 +24,7 @@ func (w *World) defineJoins(r *common.Definitions) {
 	r.When(`the user joins a run behind which another one is pending`, w.joinFollowed)
 	r.When(`the user joins the run during a later run`, w.joinDuringLater)
 	r.When(`the user joins the run`, w.userJoins)
+	r.When(`the user joins the run again and again`, w.userJoinsOften)
 	r.Then(`the join returns any status`, w.joinReturns)
 	r.Then(`the join returns 2xx`, w.joinSucceeds)
 	r.Then(`the join returns 2xx at once`, w.joinReturnsAtOnce)
@@ -242,6 +243,19 @@ func (w *World) userJoins(ctx context.Context) error {
 		return w.server.StillQueued(ctx, w.current)
 	}
 	w.scene.Response = join.Response
+	return nil
+}
+
+// userJoinsOften joins the run until a join is late or refused. Some servers keep a limited number of waiting clients.
+func (w *World) userJoinsOften(ctx context.Context) error {
+	for range 5 {
+		if err := w.userJoins(ctx); err != nil {
+			return err
+		}
+		if a := w.scene.Response; !a.OK() || a.Took > w.agents.Prompt() {
+			return nil
+		}
+	}
 	return nil
 }
 
