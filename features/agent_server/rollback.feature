@@ -328,6 +328,10 @@ Feature: Rolling back a run in progress
       Then only the last of these runs can be retrieved
       And the state holds the messages of that run only
 
+    Scenario: After a rollback by a run that fails only that run can be retrieved
+      When the user starts a run, and then one with rollback that fails
+      Then only the last of these runs can be retrieved
+
     Scenario: After rollbacks at the same time exactly one run remains
       When the user starts five runs with rollback, all at once
       Then exactly one of these runs can be retrieved

@@ -50,6 +50,7 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.Then(`the join on the prior run returns`, w.priorJoinReturns)
 	// several runs on one thread
 	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.startConcurrent)
+	r.When(`the user starts a run, and then one with rollback that fails`, w.replaceByFailing)
 	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunRemains)
 	r.Then(`the state holds the messages of that run only`, func(ctx context.Context) error {
 		state, err := w.server.ReadCompleted(ctx, w.thread, w.left...)
@@ -323,73 +324,4 @@ func (w *World) priorJoinReturns(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// startConcurrent starts runs with rollback. The race is won if every run was in progress until the next one, or all
-// others, had been accepted. For runs that are started one after the other, it is lost, too, if one would have ended
-// before the last was complete: another requirement judges runs that reappear.
-func (w *World) startConcurrent(ctx context.Context, when string) error {
-	if err := w.server.PlainRunsWork(ctx); err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	start, inProgress := w.server.StartInTurn, false
-	if when == "all at once" {
-		start = w.server.StartAtOnce
-	}
-	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
-		if err := w.onNewThread(ctx); err != nil {
-			return false, err
-		}
-		all, err := start(ctx, w.thread, w.wanted)
-		if err != nil {
-			return false, outcome.Unless(ctx, err, w.server.RollbackActs)
-		}
-		w.started, inProgress = all.Runs, all.InProgress
-		// Longer runs do not help if each waits for the one before it.
-		if inProgress && (all.Prompt || all.Serial) {
-			return true, nil
-		}
-		// Longer runs do not help if rollbacks have no effect: each run would wait longer for the one before it.
-		if err := w.server.RollbackActs(ctx); err != nil {
-			return false, err
-		}
-		w.wanted = agent.Longer(w.started[0].Order.Hold, time.Since(w.started[0].Response.Sent))
-		return false, nil
-	})
-	if err != nil {
-		return err
-	}
-	if inProgress {
-		return nil
-	}
-	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
-}
-
-// oneRunRemains judges that one of the runs can be retrieved, after the last has completed, or after the time of all
-// runs that were started at once. If none is found, it tries again within patience after the last creation.
-func (w *World) oneRunRemains(ctx context.Context, which string) error {
-	var settled time.Time
-	for _, g := range w.started {
-		settled = client.Later(settled, g.Responded().Add(w.target.Config.Patience))
-	}
-	const first, longest = 10 * time.Millisecond, 250 * time.Millisecond
-	var all []judge.Retrieved
-	err := client.Repeat(ctx, first, longest, settled, func() (bool, error) {
-		all = nil
-		for _, g := range w.started {
-			a, err := w.server.GetRun(ctx, w.owner(), g)
-			if err != nil {
-				return false, err
-			}
-			all = append(all, judge.Retrieved{Run: g.Value(), Response: a})
-			if a.OK() {
-				w.left, w.scene.Response = append(w.left, g), a
-			}
-		}
-		return len(w.left) > 0, nil
-	})
-	if err != nil {
-		return err
-	}
-	return judge.OneRunRemains(all, which == "only the last")
 }
