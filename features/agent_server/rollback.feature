@@ -268,6 +268,13 @@ Feature: Rolling back a run in progress
       Then the earlier runs can be retrieved
       And the state holds the messages of the user's runs only
 
+    Scenario: Completed runs and their messages are kept if a later run has failed, and the failed run as well
+      Given a thread that keeps the messages of its completed runs
+      And a later run on it has failed
+      When the user's next run on the thread, with rollback, completes
+      Then the earlier runs and the failed one can be retrieved
+      And the state holds the messages of these completed runs, in order
+
   @AS-ROLLBACK-7 @must @section-3 @slow
   @writes
   Rule: A rollback does not affect completed runs or runs in progress on other threads

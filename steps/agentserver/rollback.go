@@ -20,6 +20,7 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.Given(`a run that was rolled back after (it had started|the state had shown its first message)`, w.useRollback)
 	r.Given(`a run that was rolled back on a thread of its own`, w.rollBackOnNewThread)
 	r.Given(`a thread that keeps the messages of its completed runs`, w.completeTwoRuns)
+	r.Given(`a later run on it has failed`, w.failOnThread)
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runElsewhere)
 	r.Given(`a pending join of the user on that run`, w.joinInProgress)
 	r.When(`the user starts another run with rollback`, w.userReplaces)
@@ -44,6 +45,12 @@ func (w *World) defineRollback(r *common.Definitions) {
 	})
 	r.Then(`the earlier runs can be retrieved`, func(ctx context.Context) error {
 		return w.allFound(ctx, w.kept[:len(w.kept)-1])
+	})
+	r.Then(`the earlier runs and the failed one can be retrieved`, func(ctx context.Context) error {
+		return w.allFound(ctx, append(w.kept[:len(w.kept)-1:len(w.kept)-1], w.failed))
+	})
+	r.Then(`the state holds the messages of these completed runs, in order`, func() error {
+		return judge.HoldsInOrder(w.scene.Response, agent.Values(w.kept)...)
 	})
 	r.Then(`the runs on the other threads can be retrieved`, w.elsewhereStays)
 	r.Then(`they complete with their own messages`, w.elsewhereCompletes)
@@ -134,6 +141,24 @@ func (w *World) completeTwoRuns(ctx context.Context) error {
 		}
 	}
 	return agent.HoldsOnly(w.scene.Response, w.kept...)
+}
+
+// failOnThread lets a run fail. Whether the messages of earlier runs remain then is another requirement's concern.
+func (w *World) failOnThread(ctx context.Context) error {
+	g, err := w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail})
+	if err != nil {
+		return err
+	}
+	state, err := w.server.Await(ctx, g)
+	if err != nil {
+		return err
+	}
+	w.failed = g
+	if judge.HoldsInOrder(state, agent.Values(w.kept)...) != nil {
+		return outcome.Inapplicable("messages of earlier runs",
+			"after a run that fails the messages of earlier runs are missing (AS-STATE-3), so none can be lost")
+	}
+	return nil
 }
 
 // runElsewhere prepares a completed run and a run in progress on other threads. The run in progress takes twice as long

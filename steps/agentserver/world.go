@@ -31,6 +31,7 @@ type World struct {
 	threads         []*agent.Thread      // all other threads of the scenario
 	current         *agent.GraphRun      // "the run"; the new run if there is a prior one
 	kept            []*agent.GraphRun    // the runs whose messages the thread must keep, in their order
+	failed          *agent.GraphRun      // a run on the thread whose graph has raised an error
 	states          []*exchange.Response // that were read during a run
 	joined          *agent.Joining       // the last join that was sent at the same time as other requests
 	joinAgain       func() error         // starts and joins a run on a new thread, as the scenario did
