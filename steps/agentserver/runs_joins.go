@@ -63,7 +63,7 @@ func (w *World) joinPending(ctx context.Context, ahead string) error {
 	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
 		p, err := w.server.InProgressOn(ctx, nil, agent.PendingBehind, agent.Order{Words: words, Hold: w.wanted})
 		if err != nil {
-			return false, err
+			return false, outcome.AsPrecondition(err)
 		}
 		w.prior = p
 		w.setRun(p.GraphRun)
@@ -83,7 +83,7 @@ func (w *World) joinReplacing(ctx context.Context) error {
 	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
 		p, err := w.server.InProgress(ctx, agent.HasStarted, w.wanted)
 		if err != nil {
-			return false, err
+			return false, outcome.AsPrecondition(err)
 		}
 		w.prior, w.thread = p, p.Thread
 		if err := w.post(ctx, agent.Order{Waits: true, Hold: w.wanted, Strategy: agent.RollbackStrategy}); err != nil {
@@ -104,7 +104,7 @@ func (w *World) joinFollowed(ctx context.Context) error {
 		o := agent.Order{Hold: max(w.wanted, 2*w.agents.Prompt())}
 		p, err := w.server.InProgressOn(ctx, nil, agent.PendingBehind, o)
 		if err != nil {
-			return false, err
+			return false, outcome.AsPrecondition(err)
 		}
 		w.prior = p
 		w.setRun(p.Ahead())
@@ -123,7 +123,7 @@ func (w *World) joinDuringLater(ctx context.Context) error {
 	for range agent.Attempts {
 		later, err := w.server.InProgressOn(ctx, w.thread, agent.JustStarted, agent.Order{Hold: 2 * w.agents.Prompt()})
 		if err != nil {
-			return err
+			return outcome.AsPrecondition(err)
 		}
 		w.scene.Response, err = w.server.JoinCompleted(ctx, w.owner(), w.current)
 		if err != nil || !w.scene.Response.OK() || w.scene.Response.Took <= w.agents.Prompt() {
