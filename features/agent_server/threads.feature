@@ -22,11 +22,21 @@ Feature: Threads
       When the user creates two threads
       Then their ids are distinct
 
+    Scenario: Threads that are created at the same time have different ids
+      When the user creates six threads at the same time
+      Then their ids are distinct
+
     @last
     @record
     Scenario: Every valid POST of a thread returned 2xx
       When all exchanges of the test run are read
       Then every valid request to "create-thread" returned 2xx
+
+    @last
+    @record
+    Scenario: No new thread had the id of another thread
+      When all exchanges of the test run are read
+      Then no new thread has the thread_id of another thread
 
   @AS-THREAD-2 @must @section-4
   @writes

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
+	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
@@ -29,6 +30,7 @@ func (w *World) defineThreads(r *common.Definitions) {
 		}
 		return err
 	})
+	r.When(`the user creates six threads at the same time`, w.createAtOnce)
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
 	r.When(`the user lists the threads before and during a run of the thread`, w.listDuringRun)
 	r.Then(`the response has a "thread_id"`, func() error { return w.hasID("thread_id") })
@@ -82,8 +84,26 @@ func (w *World) listDuringRun(ctx context.Context) error {
 	})
 }
 
+// createAtOnce creates threads at the same time: some servers make an id from the time.
+func (w *World) createAtOnce(ctx context.Context) error {
+	client.Prioritize(ctx)
+	ctx = client.Racing(ctx)
+	w.threads = make([]*agent.Thread, 6)
+	return agent.AtOnce(len(w.threads), func(i int) (err error) {
+		w.threads[i], err = w.server.CreateThread(ctx, w.owner(), nil)
+		return err
+	})
+}
+
 func (w *World) threadsDiffer() error {
-	return judge.ThreadsDiffer(created(w.threads[0]), created(w.threads[1]))
+	for i, second := range w.threads {
+		for _, first := range w.threads[:i] {
+			if err := judge.ThreadsDiffer(created(first), created(second)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // created returns a thread as a value for judgements.

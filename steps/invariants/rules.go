@@ -66,6 +66,7 @@ func (r *Record) newRules() map[string]*invariant {
 	rollbacks := newRollback(accepted)
 	users := newLetIn()
 	leaks := newIsolation(r.target)
+	threads := &newThreads{created: map[string]bool{}}
 	rules := map[string]*invariant{
 		`each response of the control plane has the id of its request`: {
 			side: plane, check: sameIDs, coveredBy: "CP-GET-1 CP-REV-1 CP-CREATE-* CP-UPDATE-* CP-POLL-*"},
@@ -75,6 +76,8 @@ func (r *Record) newRules() map[string]*invariant {
 			side: plane, check: closed, coveredBy: "CP-AUTH-*"},
 		`no agent-server request without valid credentials returned 2xx`: {
 			side: agent, check: closed, coveredBy: "AS-AUTH-*"},
+		`no new thread has the thread_id of another thread`: {side: agent, check: threads.check, shows: always,
+			coveredBy: "AS-THREAD-1"},
 		`each refusal of the authentication handler has its status and detail`: {
 			side: agent, note: handler.note, check: handler.check, coveredBy: "AS-AUTH-*"},
 		`no user was refused with 401 between two requests that were served`: {
