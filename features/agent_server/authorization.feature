@@ -485,6 +485,11 @@ Feature: Authorization at the agent server
       When the user creates a thread with metadata of each class of text
       Then its metadata holds these texts unchanged
 
+    @needs:users
+    Scenario: The metadata of a new thread keeps objects, lists, numbers, true and false
+      When the user creates a thread with metadata of each JSON type
+      Then its metadata holds these values unchanged
+
   @AS-AUTHZ-6 @should @section-5
   @needs:users.1 @writes
   Rule: A vendor extension that serves a thread's owner returns an HTTP error to all others

@@ -37,6 +37,7 @@ func (w *World) defineOwners(r *common.Definitions) {
 		return w.createThread(ctx, map[string]any{markKey: w.mark})
 	})
 	r.When(`the user creates a thread with metadata of each class of text`, w.userCreatesWithTexts)
+	r.When(`the user creates a thread with metadata of each JSON type`, w.userCreatesWithTypes)
 	r.When(whileInProgress, w.joinAsOther)
 	r.Then(`the list does not hold that thread`, func() error {
 		return judge.ListLacksRefused(w.listed(), markKey, w.mark)
@@ -48,6 +49,7 @@ func (w *World) defineOwners(r *common.Definitions) {
 		return w.metadataHolds(ctx, markKey, w.mark, "the metadata")
 	})
 	r.Then(`its metadata holds these texts unchanged`, w.metadataHoldsTexts)
+	r.Then(`its metadata holds these values unchanged`, w.metadataHoldsTypes)
 	r.Then(`the response contains nothing of the run`, w.holdsNothingOfRun)
 	r.Then(`the join is refused, or returns before the end of the run`, w.joinDoesNotWait)
 	r.Then(`the join of another user's run returns an HTTP error status`, w.joinIsRefused)
@@ -245,13 +247,17 @@ func (w *World) ownerIsUser(ctx context.Context) error {
 // textKey returns the key of metadata with a text of [textClasses].
 func textKey(i int) string { return "text_" + strconv.Itoa(i) }
 
-// userCreatesWithTexts creates a thread whose metadata has a text of each class. The interface shows no limits, so the
-// server may refuse it.
+// userCreatesWithTexts creates a thread whose metadata has a text of each class.
 func (w *World) userCreatesWithTexts(ctx context.Context) error {
 	metadata := map[string]any{}
 	for i, c := range textClasses {
 		metadata[textKey(i)] = c.text
 	}
+	return w.createWithUnusual(ctx, metadata)
+}
+
+// createWithUnusual creates a thread with the metadata. The interface shows no limits, so the server may refuse it.
+func (w *World) createWithUnusual(ctx context.Context, metadata map[string]any) error {
 	if err := w.createThread(ctx, metadata); err != nil {
 		return err
 	}
@@ -270,8 +276,41 @@ func (w *World) metadataHoldsTexts(ctx context.Context) error {
 	return nil
 }
 
+// typedValues are values that a server may drop, or turn into texts. A value that is null may be missing: the interface
+// does not distinguish the two.
+var typedValues = []struct {
+	key, name string
+	value     any
+}{
+	{"type_object", "the object", map[string]any{"name": "nested", "list": []any{"a", map[string]any{"b": 1.0}}}},
+	{"type_list", "the list", []any{"a", 2.0, true, []any{}}},
+	{"type_empty_list", "the empty list", []any{}},
+	{"type_integer", "the integer", 7.0},
+	{"type_zero", "the number 0", 0.0},
+	{"type_fraction", "the number with a fraction", 12.5},
+	{"type_true", "the value true", true},
+	{"type_false", "the value false", false},
+}
+
+func (w *World) userCreatesWithTypes(ctx context.Context) error {
+	metadata := map[string]any{}
+	for _, v := range typedValues {
+		metadata[v.key] = v.value
+	}
+	return w.createWithUnusual(ctx, metadata)
+}
+
+func (w *World) metadataHoldsTypes(ctx context.Context) error {
+	for _, v := range typedValues {
+		if err := w.metadataHolds(ctx, v.key, v.value, v.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // metadataHolds reads the metadata of the new thread from the response to its creation, or else from the list.
-func (w *World) metadataHolds(ctx context.Context, key, value, what string) error {
+func (w *World) metadataHolds(ctx context.Context, key string, value any, what string) error {
 	if err := w.thread.Usable(); err != nil {
 		return outcome.AsPrecondition(err)
 	}

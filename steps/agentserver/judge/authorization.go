@@ -2,8 +2,10 @@ package judge
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"reflect"
 
 	"github.com/tidwall/gjson"
 
@@ -84,19 +86,28 @@ func ListHoldsOwn(l FilteredList, own Thread) error {
 }
 
 // MetadataHas judges that the metadata which a response shows of a thread has the value at the key. what describes the
-// value: "the owner". It is inconclusive if the server shows no metadata.
-func MetadataHas(a *exchange.Response, metadata gjson.Result, key, value, what string) error {
+// value: "the owner". The value is a text, or what [gjson.Result.Value] returns for it. MetadataHas is inconclusive if
+// the server shows no metadata.
+func MetadataHas(a *exchange.Response, metadata gjson.Result, key string, value any, what string) error {
 	if !metadata.IsObject() {
 		return outcome.Inconclusive("the target shows no metadata of a thread")
 	}
 	found := metadata.Get(key)
-	if found.String() == value {
+	if found.String() == value || reflect.DeepEqual(found.Value(), value) {
 		return nil
+	}
+	expected := fmt.Sprintf("%s %q", what, value)
+	if _, isText := value.(string); !isText {
+		sent, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		expected = fmt.Sprintf("%s %s", what, sent)
 	}
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
 		Summary:  fmt.Sprintf("A thread shows the wrong %s in its metadata", key),
-		Expected: fmt.Sprintf("%s %q", what, value),
+		Expected: expected,
 		Actual:   outcome.Shown(found),
 		Pointer:  "/metadata/" + key,
 	}

@@ -95,6 +95,10 @@ func ownerRows() []judgetest.Row {
 		a := judgetest.Response(200, thread)
 		return MetadataHas(a, a.Get("metadata"), "owner", "ada", "the owner")
 	}
+	list := func(thread string) error {
+		a := judgetest.Response(200, thread)
+		return MetadataHas(a, a.Get("metadata"), "list", []any{"a", 2.0}, "the list")
+	}
 	return []judgetest.Row{
 		{Name: "no thread has the mark", Got: refused(`[{"thread_id":"t1","metadata":{"mark":"x"}}]`)},
 		{Name: "a thread has the mark", Got: refused(twoThreads), Kind: outcome.Changed, Actual: `"m"`},
@@ -120,6 +124,11 @@ func ownerRows() []judgetest.Row {
 		{Name: "a filter by metadata that is not shown", Got: own(listOf(`[]`), true, true, "t2"), Verdict: reports.Skipped},
 		{Name: "an empty list", Got: own(listOf(`[]`), true, false, "t2"), Kind: outcome.MissingItem, Actual: "0 threads"},
 
+		{Name: "the metadata keeps a list", Got: list(`{"metadata":{"list":["a",2]}}`)},
+		{Name: "the metadata has the list as a text", Got: list(`{"metadata":{"list":"[\"a\",2]"}}`),
+			Kind: outcome.WrongValue, Pointer: "/metadata/list"},
+		{Name: "the metadata lacks the list", Got: list(`{"metadata":{"owner":"ada"}}`),
+			Kind: outcome.Missing, Pointer: "/metadata/list"},
 		{Name: "the metadata names the owner", Got: metadata(`{"metadata":{"owner":"ada"}}`)},
 		{Name: "the metadata names another owner", Got: metadata(`{"metadata":{"owner":"eve"}}`),
 			Kind: outcome.WrongValue, Pointer: "/metadata/owner", Actual: `"eve"`},
