@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -45,7 +44,7 @@ func (as *Agents) text(o Order) string {
 	}
 	words := o.Words
 	if o.Hold > 0 {
-		words = strings.TrimSpace(fmt.Sprintf("%s=%d %s", o.holdWord(), o.Hold.Milliseconds(), words))
+		words = strings.TrimSpace(o.holdText() + " " + words)
 	}
 	return strings.TrimSpace(words + " " + as.target.Name("word") + ".")
 }

@@ -100,9 +100,13 @@ type Plan struct {
 	Next   Order                                        // of the new run, without its strategy
 }
 
-// RollBack rolls a run back at the moment: see [Server.RollBackAs].
+// RollBack rolls a run back at the moment: see [Server.RollBackAs]. A run that is rolled back as soon as it was accepted
+// has written nothing yet. Without the rollback it would write its first message after half of its hold: some servers
+// notice a rollback only after they have stored the next message. A graph that does not understand that word waits only.
 func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error) {
-	return s.RollBackAs(ctx, Plan{Moment: moment})
+	plan := Plan{Moment: moment}
+	plan.Prior.late = moment == JustStarted && s.Understood(ctx, EarlyWrite) == nil
+	return s.RollBackAs(ctx, plan)
 }
 
 // RollBackAs starts a run, and rolls it back with another one. It tries again if the target was so slow that the prior
@@ -220,7 +224,7 @@ func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Dura
 
 // InProgressOn is InProgress on the thread, or on a new one for each attempt if it is nil.
 func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, o Order) (*Progress, error) {
-	o.Waits, o.written = true, moment == HasStarted
+	o.Waits, o.written = true, moment == HasStarted || o.late
 	if waitsFor[moment] > 0 {
 		if err := s.queuesRuns(ctx); err != nil {
 			return nil, err

@@ -120,6 +120,7 @@ type Order struct {
 	Hold      time.Duration   // how long it stays in progress
 	Waits     bool            // it stays in progress as long as [Agents.Hold] says, or longer if Hold is longer
 	written   bool            // it writes a first message before it waits
+	late      bool            // it writes that message only after half of its hold
 	trial     bool            // it tests which words the graph understands, and needs none of them
 	Strategy  string          // multitask_strategy
 	Before    []string        // human messages before the one with the words

@@ -33,6 +33,9 @@ func (o Order) words() (all []string) {
 	if o.Waits || o.Hold > 0 {
 		all = append(all, o.holdWord())
 	}
+	if o.late {
+		all = append(all, Wait)
+	}
 	if o.says(Fail) {
 		all = append(all, Fail)
 	}
@@ -45,6 +48,15 @@ func (o Order) holdWord() string {
 		return EarlyWrite
 	}
 	return Wait
+}
+
+// holdText returns the words for the hold of the order.
+func (o Order) holdText() string {
+	ms := o.Hold.Milliseconds()
+	if o.late {
+		return fmt.Sprintf("%s=%d %s=%d", Wait, ms/2, EarlyWrite, ms-ms/2)
+	}
+	return fmt.Sprintf("%s=%d", o.holdWord(), ms)
 }
 
 // answerWords have an effect that the answer of each run shows.
