@@ -78,6 +78,7 @@ Feature: The state of a thread
         | message             |
         | an empty message    |
         | a message of 32 KiB |
+        | a message of 80 KiB |
 
     Scenario Outline: A run with <character> in a message completes and loses no message, or returns 4xx
       When a run of the user with <character> has completed, or was refused with 4xx

@@ -119,6 +119,9 @@ func (s *Server) TryPost(ctx context.Context, who target.Caller, t *Thread, o Or
 	if o.Strategy != "" {
 		body["multitask_strategy"] = o.Strategy
 	}
+	for i, text := range g.Inputs { // so that they can be compared with responses
+		g.Inputs[i] = client.Short(text)
+	}
 	maps.Copy(body, o.More)
 	t.begin(g)
 	client.Prioritize(ctx)

@@ -124,6 +124,7 @@ var orders = map[string]agent.Order{
 	"the character U+0000":         {Before: []string{"before\x00after"}},
 	"the character U+FFFE":         {Before: []string{"before\ufffeafter"}},
 	"a message of 32 KiB":          {Before: []string{strings.Repeat("0123456789abcde ", 2048)}},
+	"a message of 80 KiB":          {Before: []string{strings.Repeat("0123456789abcde ", 5120)}}, // more than 2^16-1 bytes
 }
 
 // textClasses are texts that a server may change when it escapes, trims, normalizes, cuts, merges or interprets them.

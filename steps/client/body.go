@@ -109,6 +109,14 @@ func shortened(body []byte, isJSON bool) []byte {
 	return bytes.Clone(short.Bytes())
 }
 
+// Short returns a text as it is in the responses that scenarios get: see large.
+func Short(text string) string {
+	token, _ := json.Marshal(text) // a string can always be encoded
+	var short string
+	_ = json.Unmarshal(shortened(token, true), &short) // valid JSON
+	return short
+}
+
 // withoutEscapes returns a JSON string with as few escapes as possible, because escapes make a short text long. Numbers
 // stay as they are.
 func withoutEscapes(token []byte) []byte {

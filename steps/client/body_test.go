@@ -69,6 +69,15 @@ func TestLongTextsAreShortened(t *testing.T) {
 	assert.Contains(t, string(one), `,"x":[1,"\"",-2.5e3],"x":2,"n":"111`, "of a key that occurs twice, the first value counts, as in the record")
 }
 
+// TestShortTextsAreThoseOfResponses checks that a long text can be compared with that of a response.
+func TestShortTextsAreThoseOfResponses(t *testing.T) {
+	for _, text := range []string{"short", strings.Repeat("a", large), strings.Repeat(`<&> "é" \`, large/4)} {
+		body, err := json.Marshal(map[string]any{"content": text})
+		require.NoError(t, err)
+		assert.True(t, gjson.GetBytes(shortened(body, true), "content").Str == Short(text), "a text of %d bytes", len(text))
+	}
+}
+
 // TestEscapesDoNotMakeATextLong checks that a text within the limit is not shortened, no matter how it is escaped.
 func TestEscapesDoNotMakeATextLong(t *testing.T) {
 	text := strings.Repeat("0123456789abcde ", 2048)
