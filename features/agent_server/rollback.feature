@@ -32,6 +32,13 @@ Feature: Rolling back a run in progress
       And the state holds the run's input and its ai message
       And it completes before the natural end of the prior run
 
+    @needs:users @needs:agent.studio_headers
+    Scenario: The new run of a studio user does not wait for the prior run
+      Given a run in progress that has started
+      When a studio user starts another run with rollback
+      Then the new run is accepted
+      And it completes before the natural end of the prior run
+
     Scenario: The response to the new run arrives while the new run is in progress
       Given a run in progress that has started
       When the user starts a long run with rollback
@@ -88,6 +95,13 @@ Feature: Rolling back a run in progress
     Scenario: The prior run can no longer be retrieved
       Given a run that was rolled back after it had started
       When the user retrieves the prior run and reads the state, once the new run has completed
+      Then the prior run can no longer be retrieved
+
+    @needs:users @needs:agent.studio_headers @after:AS-ROLLBACK-1
+    Scenario: A run that a studio user has rolled back can no longer be retrieved
+      Given a run in progress that has started
+      When a studio user starts another run with rollback
+      And the user retrieves the prior run and reads the state, after that run
       Then the prior run can no longer be retrieved
 
     @situation @after:AS-ROLLBACK-1

@@ -168,6 +168,10 @@ func (s *Server) Post(ctx context.Context, t *Thread, o Order) (g *GraphRun, err
 	if o.Waits {
 		o.Hold = s.Hold(o.Hold)
 	}
+	who := t.Owner
+	if o.By != nil {
+		who = *o.By
+	}
 	const first, longest, limit = 10 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second
 	err = client.Repeat(ctx, first, longest, time.Now().Add(limit), func() (bool, error) {
 		if isLimited {
@@ -175,7 +179,7 @@ func (s *Server) Post(ctx context.Context, t *Thread, o Order) (g *GraphRun, err
 				return false, err
 			}
 		}
-		g, err = s.TryPost(ctx, t.Owner, t, o)
+		g, err = s.TryPost(ctx, who, t, o)
 		return err == nil && !(g.Response.IsRefused() && t.runs.Load() > 0 && o.Strategy == ""), err
 	})
 	return g, err

@@ -127,6 +127,7 @@ type Order struct {
 	Fresh     func() []string // like Before, with other messages for each run, because what was lost may stay on the thread
 	Text      string          // replaces the unique text
 	Assistant string          // replaces the assistant of the configuration
+	By        *target.Caller  // who starts it; nil for the owner of the thread
 
 	More  map[string]any // further members of the body
 	Wrong bool           // More makes the request invalid

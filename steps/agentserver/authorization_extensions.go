@@ -37,6 +37,22 @@ func (w *World) defineExtensions(r *common.Definitions) {
 	r.Then(`the attempts of the others leave the thread unchanged`, w.threadIsUnchanged)
 }
 
+// studioReplaces starts the new run as a studio user, who need not have access.
+func (w *World) studioReplaces(ctx context.Context) error {
+	studio, err := w.callerNamed(ctx, target.StudioUser)
+	if err != nil {
+		return err
+	}
+	if err := w.replace(ctx, agent.Order{By: &studio}); err != nil {
+		return err
+	}
+	if a := w.rolled.Next.Response; a.IsRefused() {
+		return outcome.Inapplicable("runs of studio users", "the target refuses a studio user's run on the thread of a user: %s",
+			outcome.Seen(a))
+	}
+	return nil
+}
+
 // tryAll sends the request of the owner last, because the operation may remove the thread. It skips the scenario if
 // the target does not have the operation. The reason is the same for all operations, so that reports show it once;
 // the scenario names the operation.

@@ -23,7 +23,10 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.Given(`a later run on it has failed`, w.failOnThread)
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runElsewhere)
 	r.Given(`a pending join of the user on that run`, w.joinInProgress)
-	r.When(`the user starts another run with rollback`, w.userReplaces)
+	r.When(`the user starts another run with rollback`, func(ctx context.Context) error {
+		return w.replace(ctx, agent.Order{})
+	})
+	r.When(`a studio user starts another run with rollback`, w.studioReplaces)
 	r.When(`the user starts a long run with rollback`, w.userReplacesByLong)
 	r.When(`the user rolls back a run (.+)`, w.userRollsBack)
 	r.When(`the user retrieves the prior run and reads the state, (.+)`, w.userLooks)
@@ -232,16 +235,16 @@ func (w *World) joinInProgress(ctx context.Context) error {
 	})
 }
 
-// userReplaces starts a run with rollback. The race is won if all runs of the scenario were in progress until the new
+// replace starts a run with rollback. The race is won if all runs of the scenario were in progress until the new
 // run had been accepted, and the new run did not wait for the prior one.
-func (w *World) userReplaces(ctx context.Context) error {
+func (w *World) replace(ctx context.Context, o agent.Order) error {
 	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		if len(w.aside) > 0 && w.agents.OneAtATime() {
 			if err := w.startElsewhere(ctx, w.wanted/4); err != nil {
 				return false, err
 			}
 		}
-		rb, err := w.server.Replace(ctx, w.prior, agent.Order{})
+		rb, err := w.server.Replace(ctx, w.prior, o)
 		if err != nil {
 			return false, err
 		}
@@ -345,7 +348,7 @@ func (w *World) priorJoinReturns(ctx context.Context) error {
 		if err := w.prepareAgain(ctx); err != nil {
 			return err
 		}
-		if err := w.userReplaces(ctx); err != nil {
+		if err := w.replace(ctx, agent.Order{}); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ const (
 	TheUser           = "the user"
 	TheOtherUser      = "the other user"
 	SameIdentityUser  = "a user with the same identity" // as the first user, in another team
-	studioUser        = "a studio user"
+	StudioUser        = "a studio user"
 	NoCredentials     = "a caller without credentials"
 	UnknownToken      = "a caller with an unknown token"
 	BlockedToken      = "a caller with a blocked token"
@@ -84,14 +84,14 @@ func (t *Target) CallerWith(key string) Caller {
 		return Caller{name: NoCredentials}
 	}
 	if key == studioKey {
-		return Caller{name: studioUser, Key: key, Header: config.HeaderOf(t.present().Agent.StudioHeaders)}
+		return Caller{name: StudioUser, Key: key, Header: config.HeaderOf(t.present().Agent.StudioHeaders)}
 	}
 	return Caller{name: key, Key: key, Header: t.present().Users[at].Header(), User: &t.Config.Users[at]}
 }
 
 // callerKeys are the keys of the callers with valid credentials.
 var callerKeys = map[string]string{TheUser: "users.0", TheOtherUser: "users.1", SameIdentityUser: "users.2",
-	studioUser: studioKey}
+	StudioUser: studioKey}
 
 // Caller returns the caller that a sentence names. If the configuration does not have it, the error skips the scenario.
 func (t *Target) Caller(name string) (Caller, error) {
