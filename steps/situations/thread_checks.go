@@ -89,12 +89,19 @@ func (t *Thread) latest() []*agent.GraphRun {
 	return all[max(0, len(all)-1):]
 }
 
+// stateEndsWithLast also judges that no completed run has its input in the state twice, unless a run was rolled back: other
+// checks judge what is left of that.
 func (t *Thread) stateEndsWithLast(ctx context.Context) error {
 	state, err := t.state(ctx, t.last()...)
 	if err != nil {
 		return err
 	}
-	return t.unlessRefused(state, judge.StateEndsWith(state, t.last()[0].Value()))
+	if err := judge.StateEndsWith(state, t.last()[0].Value()); err != nil || len(t.removed) > 0 {
+		return t.unlessRefused(state, err)
+	}
+	return common.Each(t.completed, func(g *agent.GraphRun) error {
+		return t.unlessRefused(state, judge.RepeatsNoCompletedInput(state, g.Value()))
+	})
 }
 
 func (t *Thread) stateLacksRemoved(ctx context.Context) error {

@@ -88,6 +88,11 @@ func RepeatsNoInput(state *exchange.Response, r Run) error {
 	return inputIsOnce(state, r, outcome.WrongValue, "The thread state repeats a message of a completed run after a rollback")
 }
 
+// RepeatsNoCompletedInput judges that a state does not have the input of a completed run twice. It may lack it.
+func RepeatsNoCompletedInput(state *exchange.Response, r Run) error {
+	return inputIsOnce(state, r, outcome.WrongValue, "The thread state repeats a message of a completed run")
+}
+
 // RepeatsNoFailedInput judges that a state does not have the input of a failed run twice. It may lack it.
 func RepeatsNoFailedInput(state *exchange.Response, r Run) error {
 	return inputIsOnce(state, r, outcome.WrongValue, "The thread state repeats a message of a run that has failed")

@@ -47,6 +47,8 @@ func situationRows() []judgetest.Row {
 		{Name: "a completed run once after a rollback", Got: RepeatsNoInput(both, first)},
 		{Name: "a completed run that is missing after a rollback", Got: RepeatsNoInput(stateOf(), first)},
 		violation("a completed run twice after a rollback", outcome.WrongValue, RepeatsNoInput(twice, first)),
+		{Name: "a run that has completed once", Got: RepeatsNoCompletedInput(both, first)},
+		violation("a run that has completed twice", outcome.WrongValue, RepeatsNoCompletedInput(twice, first)),
 		{Name: "a failed run once", Got: RepeatsNoFailedInput(both, first)},
 		violation("a failed run twice", outcome.WrongValue, RepeatsNoFailedInput(twice, first)),
 
