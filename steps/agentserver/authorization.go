@@ -276,39 +276,6 @@ func (w *World) metadataHoldsTexts(ctx context.Context) error {
 	return nil
 }
 
-// typedValues are values that a server may drop, or turn into texts. A value that is null may be missing: the interface
-// does not distinguish the two.
-var typedValues = []struct {
-	key, name string
-	value     any
-}{
-	{"type_object", "the object", map[string]any{"name": "nested", "list": []any{"a", map[string]any{"b": 1.0}}}},
-	{"type_list", "the list", []any{"a", 2.0, true, []any{}}},
-	{"type_empty_list", "the empty list", []any{}},
-	{"type_integer", "the integer", 7.0},
-	{"type_zero", "the number 0", 0.0},
-	{"type_fraction", "the number with a fraction", 12.5},
-	{"type_true", "the value true", true},
-	{"type_false", "the value false", false},
-}
-
-func (w *World) userCreatesWithTypes(ctx context.Context) error {
-	metadata := map[string]any{}
-	for _, v := range typedValues {
-		metadata[v.key] = v.value
-	}
-	return w.createWithUnusual(ctx, metadata)
-}
-
-func (w *World) metadataHoldsTypes(ctx context.Context) error {
-	for _, v := range typedValues {
-		if err := w.metadataHolds(ctx, v.key, v.value, v.name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // metadataHolds reads the metadata of the new thread from the response to its creation, or else from the list.
 func (w *World) metadataHolds(ctx context.Context, key string, value any, what string) error {
 	if err := w.thread.Usable(); err != nil {

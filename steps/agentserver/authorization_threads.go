@@ -94,3 +94,54 @@ func (w *World) otherTakesID(ctx context.Context) error {
 	}
 	return nil
 }
+
+// typedValues are values that a server may drop, or turn into texts. A value that is null may be missing: the interface
+// does not distinguish the two.
+var typedValues = []struct {
+	key, name string
+	value     any
+}{
+	{"type_object", "the object", map[string]any{"name": "nested", "list": []any{"a", map[string]any{"b": 1.0}}}},
+	{"type_list", "the list", []any{"a", 2.0, true, []any{}}},
+	{"type_empty_list", "the empty list", []any{}},
+	{"type_integer", "the integer", 7.0},
+	{"type_zero", "the number 0", 0.0},
+	{"type_fraction", "the number with a fraction", 12.5},
+	{"type_true", "the value true", true},
+	{"type_false", "the value false", false},
+}
+
+func (w *World) userCreatesWithTypes(ctx context.Context) error {
+	metadata := map[string]any{}
+	for _, v := range typedValues {
+		metadata[v.key] = v.value
+	}
+	return w.createWithUnusual(ctx, metadata)
+}
+
+// metadataHoldsTypes also judges the metadata in the list, because a server may return what was sent and store something
+// else. A list need not show the metadata that a client has sent.
+func (w *World) metadataHoldsTypes(ctx context.Context) error {
+	for _, v := range typedValues {
+		if err := w.metadataHolds(ctx, v.key, v.value, v.name); err != nil {
+			return err
+		}
+	}
+	if err := w.listUntil(ctx, w.owner(), nil, w.thread); err != nil {
+		return err
+	}
+	listed := w.rows.Thread(w.thread.ID).Get("metadata")
+	isShown := false
+	for _, v := range typedValues {
+		isShown = isShown || listed.Get(v.key).Exists()
+	}
+	if !isShown {
+		return nil
+	}
+	for _, v := range typedValues {
+		if err := judge.MetadataHas(w.scene.Response, listed, v.key, v.value, v.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
