@@ -67,9 +67,9 @@ Feature: Invariants of all agent-server responses
   Rule: After a rollback, no response mentions the deleted run
     "The prior run is interrupted and completely deleted from storage; it cannot be restarted."
     No response to a request that was sent after the new run had completed contains the id or the text of the prior
-    run. Judged on 2xx responses to the operations of the interface, for ids and texts of at least 12 characters, and
-    for runs that were in progress, by the time that they were told to wait, when they were rolled back. A response
-    may contain what its own request contains.
+    run. Within patience, a state that shows nothing of the new run is not judged. Judged on 2xx responses to the
+    operations of the interface, for ids and texts of at least 12 characters, and for runs that were in progress, by the
+    time that they were told to wait, when they were rolled back. A response may contain what its own request contains.
 
     @last
     @record

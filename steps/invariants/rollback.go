@@ -16,14 +16,15 @@ import (
 type rollback struct {
 	*runs // of the same record
 
-	found  sync.Once                // finds the runs that were rolled back, when all runs are known
-	gone   map[*threadRun]time.Time // when the new run had completed, by the run that was rolled back
-	byBase map[string][]*threadRun  // these runs by address, in the order in which they were gone
+	found  sync.Once                 // finds the runs that were rolled back, when all runs are known
+	gone   map[*threadRun]time.Time  // when the new run had completed, by the run that was rolled back
+	by     map[*threadRun]*threadRun // the new run, by the run that was rolled back
+	byBase map[string][]*threadRun   // these runs by address, in the order in which they were gone
 	marks  finder[mark]
 }
 
 func newRollback(r *runs) *rollback {
-	return &rollback{runs: r, gone: map[*threadRun]time.Time{}, byBase: map[string][]*threadRun{}}
+	return &rollback{runs: r, gone: map[*threadRun]time.Time{}, by: map[*threadRun]*threadRun{}, byBase: map[string][]*threadRun{}}
 }
 
 // mark is a text that identifies a run that was rolled back.
@@ -45,7 +46,7 @@ func (r *rollback) find() {
 		for _, n := range r.byThread[p.thread] {
 			wasInProgress := n.accepted.Before(p.earliest) || p.unfinished.After(n.accepted)
 			if n.isRollback && n != p && p.accepted.Before(n.sent) && wasInProgress && !n.completed.IsZero() && !r.isOverlapped(p, n) {
-				r.gone[p] = n.completed
+				r.gone[p], r.by[p] = n.completed, n
 				texts.add(p.text, p)
 				break
 			}
@@ -113,11 +114,19 @@ func (r *rollback) check(t *tally, s *seen) {
 	shown := r.marks.in(s.Response)
 	slices.SortFunc(shown, func(a, b mark) int { return cmp.Or(a.of.order-b.of.order, strings.Compare(a.what, b.what)) })
 	for _, m := range slices.Compact(shown) {
-		if m.of.base == s.Base && r.wasGone(m.of, s) && !requestContains(s, m.value) {
+		if m.of.base == s.Base && r.wasGone(m.of, s) && !requestContains(s, m.value) && !r.isEarlier(m.of, s) {
 			t.violated(s, outcome.NotRemoved, "", s.Op.Request()+" shows the "+m.what+" of a run that was rolled back",
 				"nothing of a run that was rolled back", "its "+m.what+" "+m.value)
 		}
 	}
+}
+
+// isEarlier reports whether a state may be that before the rollback: it shows nothing of the new run, and patience was not
+// over.
+func (r *rollback) isEarlier(p *threadRun, s *seen) bool {
+	n := r.by[p]
+	return s.Op.ID == "get-state" && s.Sent.Before(n.accepted.Add(r.target.Config.Patience)) &&
+		!strings.Contains(s.Response, n.text)
 }
 
 // wasGone reports whether a run was rolled back before a request was sent.

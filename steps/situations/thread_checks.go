@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/agent"
@@ -104,10 +105,21 @@ func (t *Thread) stateEndsWithLast(ctx context.Context) error {
 	})
 }
 
+// stateLacksRemoved reads the state until it shows the completed runs. If there are none, because the new run has failed,
+// it reads the state again within patience: a read may show the thread before the rollback.
 func (t *Thread) stateLacksRemoved(ctx context.Context) error {
 	state, err := t.state(ctx, t.completed...)
 	if err != nil {
 		return err
+	}
+	if len(t.completed) == 0 {
+		until := time.Now().Add(t.Target.Config.Patience)
+		state, _, err = t.server.ReadState(ctx, t.Thread, until, func(a *exchange.Response) bool {
+			return t.lacksRemoved(a) == nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return t.lacksRemoved(state)
 }
