@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -124,6 +125,10 @@ func (s *Server) threadOfOther(ctx context.Context, other target.Caller) (*Threa
 				return nil, err
 			}
 			refused = g.Response
+		}
+		if t.ID != "" && !s.target.Rejects(spec.AgentServer, refused.Status) {
+			return nil, outcome.Blocked("a run of %s on its own new thread is refused (AS-RUN-1): %s", other.Key,
+				outcome.Seen(refused)).ByRequirement("AS-RUN-1")
 		}
 		const why = "the credentials of %s are refused, correct %s: %s"
 		_, credential := s.target.Config.CredentialOf(slices.Index(s.target.UserKeys(), other.Key))

@@ -35,10 +35,10 @@ var idFields = map[string]idField{
 }
 
 // sameIDs judges that responses have the IDs that their requests name in the path (sections 2 and 4). It compares only
-// IDs of the right type, because the oracle judges the type.
+// IDs of the right type, because the oracle judges the type. A path that was respelled on purpose may name another ID.
 func sameIDs(t *tally, s *seen) {
 	at, has := idFields[s.Op.ID]
-	if !has || !s.ok() || !s.response.Get(at.required).Exists() {
+	if !has || s.Wrong || !s.ok() || !s.response.Get(at.required).Exists() {
 		return
 	}
 	requested, got := s.In(at.parameter), s.response.Get(at.field)

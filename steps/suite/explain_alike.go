@@ -67,12 +67,14 @@ func readOf(operation string) string {
 	return operation
 }
 
-// mayShareCause reports whether two responses may have the same cause. Responses of which one shows more than a status
+// mayShareCause reports whether two responses may have the same cause, which is that of o. Responses of which one shows more than a status
 // differ in their causes. A response with 500 explains none with another status.
 func (s sign) mayShareCause(o sign) bool {
 	isSameObject := s.object != "" && s.object == o.object
 	isAlike := readOf(s.operation) == readOf(o.operation) && (s.kind == o.kind || s.isLost() && o.isLost())
 	switch {
+	case o.isLeak && !s.isLeak: // the thread has the wrong owner, whose requests are served instead
+		return s.isRefusal() && isSameObject && s.caller != o.caller
 	case s.isLeak != o.isLeak:
 		return false
 	case s.isLeak:
@@ -89,7 +91,7 @@ func (s sign) mayShareCause(o sign) bool {
 
 // explainByResponses explains failures whose responses repeat those of another failure: refusals of the same thread, or
 // of requests of the same kind, and leaks of the same thread. The failure with the first rank explains the others. Only
-// leaks explain a leak. An invariant names no cause, so it explains only other invariants.
+// leaks explain a leak, and a leak explains that its thread is refused to its owner. An invariant names no cause, so it explains only other invariants.
 func explainByResponses(failures []failure) {
 	sorted := slices.Clone(failures)
 	slices.SortStableFunc(sorted, func(a, b failure) int { return a.rank() - b.rank() })

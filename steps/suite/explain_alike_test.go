@@ -42,6 +42,9 @@ func TestExplainByResponses(t *testing.T) {
 		"an invariant explains no other":      {first: refused, violations: [][]sign{{otherRead}}, isInvariant: true},
 		"a leak of the same thread":           {first: leak, violations: [][]sign{{with(leak, func(s *sign) { s.exchange, s.operation, s.caller = 6, "get-run", "nobody" })}}, isIsolation: true, explained: true},
 		"a leak of another thread":            {first: leak, violations: [][]sign{{with(leak, func(s *sign) { s.exchange, s.object = 6, "t2" })}}, isIsolation: true},
+		"a refusal of a thread that leaks":    {first: leak, violations: [][]sign{{refused}}, explained: true},
+		"a refusal of another thread":         {first: leak, violations: [][]sign{{with(refused, func(s *sign) { s.object = "t2" })}}},
+		"a refusal to the same caller":        {first: leak, violations: [][]sign{{with(refused, func(s *sign) { s.caller = "users.1" })}}},
 		"a leak, and a refusal of the thread": {first: refused, violations: [][]sign{{leak}}, isIsolation: true},
 	} {
 		a, b := &reports.Requirement{ID: "CP-A-1", Level: reports.Must}, &reports.Requirement{ID: "CP-B-1", Level: reports.Must}
