@@ -86,8 +86,17 @@ func (s *Server) listBy(ctx context.Context, who target.Caller, search bool) (*e
 	return s.send(ctx, who, http.MethodGet, ThreadsPath, nil)
 }
 
-// ListPage sends GET /threads with a query for a page, which a server may refuse.
+// ListPage sends GET /threads with a query for a page, which a server may refuse. It is not applicable if GET without a
+// query is not served.
 func (s *Server) ListPage(ctx context.Context, who target.Caller) (*exchange.Response, error) {
+	if err := s.findListing(ctx); err != nil {
+		return nil, err
+	}
+	if s.target.Searches() {
+		if _, err := s.ListOther(ctx, who); err != nil {
+			return nil, err
+		}
+	}
 	r := s.target.ToAgent(s.Base, who, http.MethodGet, ThreadsPath+"?limit=10&offset=0", nil)
 	r.Wrong = true
 	return s.target.Client.Do(ctx, r)
