@@ -95,8 +95,8 @@ func (w *World) otherTakesID(ctx context.Context) error {
 	return nil
 }
 
-// typedValues are values that a server may drop, or turn into texts. A value that is null may be missing: the interface
-// does not distinguish the two.
+// typedValues are values that a faulty server could drop or turn into strings. null is not one of them, because the
+// interface does not distinguish null from an absent value.
 var typedValues = []struct {
 	key, name string
 	value     any
@@ -119,8 +119,9 @@ func (w *World) userCreatesWithTypes(ctx context.Context) error {
 	return w.createWithUnusual(ctx, metadata)
 }
 
-// metadataHoldsTypes also judges the metadata in the list, because a server may return what was sent and store something
-// else. A list need not show the metadata that a client has sent.
+// metadataHoldsTypes also judges the metadata in the list, because a server may return what was sent and store
+// something else. A list need not show the metadata that a client has sent. If it shows one of the values, it must
+// show all.
 func (w *World) metadataHoldsTypes(ctx context.Context) error {
 	for _, v := range typedValues {
 		if err := w.metadataHolds(ctx, v.key, v.value, v.name); err != nil {

@@ -10,14 +10,17 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// startConcurrent starts runs with rollback. The race is won if every run was in progress until the next one, or all
-// others, had been accepted. For runs that are started one after the other, it is lost, too, if one would have ended
-// before the last was complete: another requirement judges runs that reappear.
+// startConcurrent starts several runs with rollback on a new thread, one after the other or all at once. The race is
+// won if every run was in progress until the next one, or all others, had been accepted. If they start one after the
+// other, the last must also be complete before the first would have ended (Prompt), because another requirement
+// judges runs that reappear. A server on which each run waits for the one before it (Serial) cannot meet that, and
+// need not.
 func (w *World) startConcurrent(ctx context.Context, when string) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	start, inProgress := w.server.StartInTurn, false
+	inProgress := false // in the last attempt
+	start := w.server.StartInTurn
 	if when == "all at once" {
 		start = w.server.StartAtOnce
 	}
@@ -30,7 +33,6 @@ func (w *World) startConcurrent(ctx context.Context, when string) error {
 			return false, outcome.Unless(ctx, err, w.server.RollbackActs)
 		}
 		w.started, inProgress = all.Runs, all.InProgress
-		// Longer runs do not help if each waits for the one before it.
 		if inProgress && (all.Prompt || all.Serial) {
 			return true, nil
 		}
@@ -75,8 +77,8 @@ func (w *World) replaceByFailing(ctx context.Context) error {
 	})
 }
 
-// oneRunRemains judges that one of the runs can be retrieved, after the last has completed, or after the time of all
-// runs that were started at once. If none is found, it tries again within patience after the last creation.
+// oneRunRemains judges that exactly one of the runs can be retrieved. By now the last has completed, or all runs that
+// were started at once have ended. If none is found, it tries again until patience after the last creation is over.
 func (w *World) oneRunRemains(ctx context.Context, which string) error {
 	var settled time.Time
 	for _, g := range w.started {

@@ -5,11 +5,12 @@ import (
 	"strings"
 )
 
-// finder finds many texts in a body in one pass: at each place of the body it looks up the last bytes of the texts, because
-// IDs that were made at the same time often begin with the same ones.
+// finder finds many texts in a body in one pass. At each position it looks up the preceding bytes of the body,
+// longEnough of them, among the last bytes of the texts. It does not use their first bytes, because IDs that were
+// created at the same time often have the same ones.
 type finder[T any] struct {
 	long  map[string][]sought[T] // by their last longEnough bytes
-	ends  [1 << endBits]bool     // the hashes of their last bytes; most places of a body have others
+	ends  [1 << endBits]bool     // by hashOfEnd of these bytes; most positions of a body are excluded here
 	short []sought[T]
 }
 

@@ -5,8 +5,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// newThreads finds threads that were created with the id of an earlier one (section 4). A client that names an id may want
-// the thread that has it.
+// newThreads finds threads that were created with the id of an earlier one (section 4). A client that sends an id may
+// request the existing thread.
 type newThreads struct {
 	created map[string]bool // by the address of the server and the id
 }

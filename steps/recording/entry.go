@@ -23,14 +23,14 @@ type Entry struct {
 	Status        int         // 0 without a response
 	Response      http.Header
 	ResponseBody  []byte
-	Cut           bool // ResponseBody is not the whole body, or nothing of it
+	Cut           bool // ResponseBody lacks a part of the body, or all of it
 	Repeated      bool // the client sent the request twice
-	NotFromTarget bool // the response is not that of the server to this request: a cache, a redirect, a socket
+	NotFromTarget bool // the server did not answer this request: see isCached and isNotResponse
 	Sent          time.Time
 	Took          time.Duration
 }
 
-// Limits of times in an archive, outside of which they count as absent.
+// Limits of times in an archive. Times outside of them count as absent.
 const (
 	longestMS = 30 * 24 * 3600 * 1000
 	firstYear = 1990
@@ -51,7 +51,8 @@ func timesOf(text string) (sent time.Time, took time.Duration, isTimed bool) {
 	return sent, time.Duration(ms.Num * float64(time.Millisecond)), true
 }
 
-// resolutionOf returns what the last digit of the time of an entry stands for, or the given resolution if that is finer.
+// resolutionOf returns the resolution of the time of an entry, such as a millisecond for three decimals, or the known
+// one if that is finer.
 func resolutionOf(text string, known time.Duration) time.Duration {
 	_, fraction, _ := strings.Cut(gjson.Get(text, "startedDateTime").Str, ".")
 	resolution := time.Second
@@ -79,8 +80,8 @@ func membersOf(value gjson.Result) members {
 	return all
 }
 
-// text returns a member that is a string, or "". It is a copy, because a part of the text of an entry keeps all of it in
-// memory.
+// text returns a member that is a string, or "". It is a copy, because a substring would keep the text of the
+// whole entry in memory.
 func (m members) text(name string) string { return strings.Clone(m[name].Str) }
 
 func entryOf(text string) Entry {
@@ -107,7 +108,8 @@ func entryOf(text string) Entry {
 	return e
 }
 
-// restore replaces names. Cut stays: the name of a secret may be longer than the secret.
+// restore replaces the names of secrets by the secrets. It does not change Cut: a body that becomes shorter was not
+// cut.
 func (e *Entry) restore(names *strings.Replacer) {
 	e.URL = names.Replace(e.URL)
 	for _, header := range []http.Header{e.Header, e.Response} {
@@ -134,8 +136,8 @@ func isCached(entry members) bool {
 	return entry["_fromCache"].Str != "" || entry["_fetchedViaServiceWorker"].Bool() || entry["_webSocketMessages"].Exists()
 }
 
-// isNotResponse reports whether a response answers no request of the interface: the client has the body already, the
-// protocol changes, or the client must go elsewhere.
+// isNotResponse reports whether a response does not carry out its request: the client has the body already, the
+// protocol changes, or the client must send the request to another address.
 func isNotResponse(e Entry) bool {
 	switch e.Status {
 	case http.StatusNotModified:
@@ -164,7 +166,8 @@ func isCompressed(e Entry) bool {
 	return isEncoded && bytes.ContainsFunc(e.ResponseBody, isBinary)
 }
 
-// isBinary reports whether a character is in no JSON text, and in all but the shortest compressed ones.
+// isBinary reports whether a character cannot occur in JSON. All but the shortest compressed bodies have such
+// characters.
 func isBinary(r rune) bool {
 	return r == utf8.RuneError || r < ' ' && !strings.ContainsRune("\t\n\r", r)
 }
@@ -197,5 +200,6 @@ func bodyOf(content members) (body []byte, isCut bool) {
 	if !size.Exists() {
 		return body, !text.Exists()
 	}
-	return body, size.Num > float64(len(body)) || size.Num < 0 && len(body) == 0
+	isUnknown := size.Num < 0 // programs write -1
+	return body, size.Num > float64(len(body)) || isUnknown && len(body) == 0
 }

@@ -98,7 +98,7 @@ func checkPlain(source io.ReaderAt) error {
 	return nil
 }
 
-// Read reads an archive of the size.
+// Read reads an archive of the size in bytes.
 func Read(source io.ReaderAt, size int64) (*Recording, error) {
 	if err := checkPlain(source); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (s *scanner) document() error {
 	if err == nil && !s.found {
 		return errNotHAR
 	}
-	if err == nil && s.decoder.More() { // such as a second archive, whose entries nobody would miss
+	if err == nil && s.decoder.More() { // such as a second archive, which would be ignored without a message
 		return errMore
 	}
 	return err
@@ -258,11 +258,11 @@ func (s *scanner) add(p place, text string) {
 	s.recording.places = append(s.recording.places, p)
 }
 
-// explain returns an error that describes a damaged archive and the entry in which the damage is.
+// explain returns an error that describes the damage of an archive and names the damaged entry.
 func (s *scanner) explain(err error) error {
 	at := ""
-	if n := len(s.recording.places); s.found {
-		at = fmt.Sprintf(" in entry %d", n+1)
+	if s.found {
+		at = fmt.Sprintf(" in entry %d", len(s.recording.places)+1)
 	}
 	var syntax *json.SyntaxError
 	switch {
@@ -283,8 +283,9 @@ func (s *scanner) explain(err error) error {
 	return fmt.Errorf("cannot read the HAR file%s: %w", at, err)
 }
 
-// extend moves the ends of all exchanges by the resolution of their times if that is coarser than a millisecond. Their
-// programs cut the rest, so an exchange may have ended later, and two in the same second may have overlapped.
+// extend moves the ends of all exchanges by the resolution of their times if that is coarser than a millisecond. The
+// programs that wrote them cut off the rest, so an exchange may have ended later, and two in the same second may have
+// overlapped.
 func (r *Recording) extend(resolution time.Duration) {
 	for i := range r.places {
 		p := &r.places[i]

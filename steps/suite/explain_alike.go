@@ -20,7 +20,7 @@ type sign struct {
 	body      string
 	kind      outcome.Kind
 	class     string
-	isLeak    bool // what it shows must not be shown to the caller
+	isLeak    bool // the response shows data that the caller must not see
 }
 
 // signsOf returns the exchanges that show a violation.
@@ -51,10 +51,10 @@ func withoutIDs(o *evidence.Observation) string {
 	return body
 }
 
-// isRefusal reports whether the response has nothing to judge except that it refuses a request.
+// isRefusal reports whether the response refuses its request. Nothing else of a refusal is judged.
 func (s sign) isRefusal() bool { return s.status/100 == 4 }
 
-// isLost reports whether an object is not found that exists.
+// isLost reports whether the response does not show an object that exists.
 func (s sign) isLost() bool {
 	return slices.Contains([]outcome.Kind{outcome.Refused, outcome.MissingItem, outcome.Changed}, s.kind)
 }
@@ -67,13 +67,14 @@ func readOf(operation string) string {
 	return operation
 }
 
-// mayShareCause reports whether two responses may have the same cause, which is that of o. Responses of which one shows more than a status
-// differ in their causes. A response with 500 explains none with another status.
+// mayShareCause reports whether the cause of o may be the cause of s, too. Unless a leak is involved, at least one of
+// them must be a refusal: two other responses, such as one with 500 and one with a wrong value, show different
+// faults.
 func (s sign) mayShareCause(o sign) bool {
 	isSameObject := s.object != "" && s.object == o.object
 	isAlike := readOf(s.operation) == readOf(o.operation) && (s.kind == o.kind || s.isLost() && o.isLost())
 	switch {
-	case o.isLeak && !s.isLeak: // the thread has the wrong owner, whose requests are served instead
+	case o.isLeak && !s.isLeak: // the thread has the wrong owner: the server refuses the true one
 		return s.isRefusal() && isSameObject && s.caller != o.caller
 	case s.isLeak != o.isLeak:
 		return false
@@ -89,9 +90,10 @@ func (s sign) mayShareCause(o sign) bool {
 	return false
 }
 
-// explainByResponses explains failures whose responses repeat those of another failure: refusals of the same thread, or
-// of requests of the same kind, and leaks of the same thread. The failure with the first rank explains the others. Only
-// leaks explain a leak, and a leak explains that its thread is refused to its owner. An invariant names no cause, so it explains only other invariants.
+// explainByResponses explains failures whose responses repeat those of another failure: refusals of the same thread,
+// or of requests of the same kind, and leaks of the same thread. The failure with the lowest rank explains the
+// others. Only leaks explain a leak, and a leak explains that its thread is refused to its owner. An invariant names
+// no cause, so it explains only other invariants.
 func explainByResponses(failures []failure) {
 	sorted := slices.Clone(failures)
 	slices.SortStableFunc(sorted, func(a, b failure) int { return a.rank() - b.rank() })
@@ -139,17 +141,18 @@ func rootOf(f failure) string {
 	return ""
 }
 
-// repeat reports whether each violation repeats a response of a cause, or is like another violation that does.
+// repeat reports whether each violation may share a cause, or is like another violation that may.
 func repeat(cause []sign, violations [][]sign) bool {
-	repeats := func(v []sign) bool {
+	sharesCause := func(v []sign) bool {
 		return slices.ContainsFunc(v, func(s sign) bool { return slices.ContainsFunc(cause, s.mayShareCause) })
 	}
 	return !slices.ContainsFunc(violations, func(v []sign) bool {
-		return !repeats(v) && !slices.ContainsFunc(violations, func(other []sign) bool { return isLike(v, other) && repeats(other) })
+		return !sharesCause(v) &&
+			!slices.ContainsFunc(violations, func(other []sign) bool { return isLike(v, other) && sharesCause(other) })
 	})
 }
 
-// isLike reports whether two violations of a requirement differ in the operation, or in the class of the input.
+// isLike reports whether two violations of a requirement have the same operation, or the same class of the input.
 func isLike(a, b []sign) bool {
 	if len(a) == 0 || len(b) == 0 || a[0].kind != b[0].kind || a[0].isRefusal() != b[0].isRefusal() {
 		return false

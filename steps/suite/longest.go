@@ -15,7 +15,8 @@ type sender struct {
 	requests    int
 }
 
-// announceLongest announces which requests, one after the other, made scenarios take as long as they did.
+// announceLongest announces the chain of a scenario and its fixtures whose requests, one after the other, decided how
+// long the scenarios took.
 func (r *run) announceLongest(scenarios []*features.Scenario) {
 	senders := map[string]sender{}
 	for _, o := range r.target.Collector.Observations() {
@@ -49,29 +50,29 @@ func (s sender) with(o *evidence.Observation) sender {
 	return s
 }
 
-// longestChain returns the scenario that ended last, and before it the fixtures for which it has waited, the first one
-// first. needs returns the fixtures that a scenario or a fixture uses.
+// longestChain returns the scenario that ended last, after the fixtures that it waited for, in the order of time.
+// needs returns the fixtures that a scenario or a fixture uses.
 func longestChain(scenarios []string, senders map[string]sender, needs func(name string) []string) (chain []target.Link) {
 	isLater := func(name, than string) bool { return than == "" || senders[name].last.After(senders[than].last) }
-	at := ""
+	current := ""
 	for _, name := range scenarios {
-		if senders[name].requests > 0 && isLater(name, at) {
-			at = name
+		if senders[name].requests > 0 && isLater(name, current) {
+			current = name
 		}
 	}
-	for at != "" {
-		own, before := senders[at], ""
-		for _, name := range needs(at) {
-			if senders[name].requests > 0 && senders[name].last.Before(own.last) && isLater(name, before) {
-				before = name
+	for current != "" {
+		own, previous := senders[current], ""
+		for _, name := range needs(current) {
+			if senders[name].requests > 0 && senders[name].last.Before(own.last) && isLater(name, previous) {
+				previous = name
 			}
 		}
 		began := own.first
-		if ended := senders[before].last; ended.After(began) {
+		if ended := senders[previous].last; ended.After(began) {
 			began = ended
 		}
-		chain = append(chain, target.Link{Name: at, Requests: own.requests, Took: own.last.Sub(began)})
-		at = before
+		chain = append(chain, target.Link{Name: current, Requests: own.requests, Took: own.last.Sub(began)})
+		current = previous
 	}
 	slices.Reverse(chain)
 	return chain
