@@ -63,8 +63,8 @@ type compiler struct {
 	document []byte
 }
 
-// place returns the offset of the last line with a text. The model has no order, and with line numbers it takes longer
-// to load than everything else.
+// place returns the offset of the last line that equals the given one. It gives operations their order, which the
+// model lacks. A model with line numbers would take longer to load than everything else.
 func (c *compiler) place(line string) int { return bytes.LastIndex(c.document, []byte("\n"+line+"\n")) }
 
 func compile(side Side, document []byte) (*contract, error) {
@@ -201,9 +201,9 @@ func (c *compiler) schema(pointer string) (*jsonschema.Schema, error) {
 // documentName is the address of the document for the compiler of schemas.
 const documentName = "openapi"
 
-// newSchemas returns a compiler of the schemas in a document. It compiles as the validators of libopenapi-validator do: with
-// the keywords of OpenAPI 3.1, and formats asserted. Package helpers of that library could do this, too, but building it
-// takes longer than building all other code.
+// newSchemas returns a compiler of the schemas in a document. Like the validators of libopenapi-validator, it knows
+// the keywords of OpenAPI 3.1 and checks formats. That library exports such a compiler in its package helpers, but
+// building that package takes longer than building all other code.
 func newSchemas(model *openapi3.T) (*jsonschema.Compiler, error) {
 	text, err := json.Marshal(model)
 	if err != nil {

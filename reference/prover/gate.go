@@ -147,8 +147,8 @@ func addToGroup(groups []job, trials []trial, i int) []job {
 	return append(groups, job{i})
 }
 
-// canJoin reports whether a trial can be combined with a group: there is room, and all have the same edition, different
-// places, and no different values of a configuration key.
+// canJoin reports whether a trial can be combined with a group. The group must not be full. All must have the same
+// edition and different places, and must not set a configuration key to different values.
 func canJoin(group job, trials []trial, i int) bool {
 	if len(group) >= togetherAtMost {
 		return false
@@ -167,8 +167,8 @@ func canJoin(group job, trials []trial, i int) bool {
 	return true
 }
 
-// together returns the trial of one server with the changes and the configuration of several equivalent mutants. It may
-// show what one of them declares.
+// together returns the trial of one server with the changes and the configuration of several equivalent mutants. Its
+// Also and Unjudged have the requirements of all of them.
 func (p *prover) together(trials []trial, j job) trial {
 	row := trials[j[0]].row
 	row.Also, row.Unjudged = map[string]string{}, map[string]string{}

@@ -203,7 +203,8 @@ func (t *Table) describe(c Change) string {
 	return ""
 }
 
-// headline summarizes the differences: "Compared with A: B fails 9 more and passes 2 more; C has no difference".
+// headline summarizes the differences: "Compared with A: B fails 9 more and passes 2 more; C fails and passes the
+// same". For versions of one server it counts the regressions of the last one, and what it fixed.
 func (t *Table) headline() string {
 	if t.Versions {
 		last := t.Columns[len(t.Columns)-1]
