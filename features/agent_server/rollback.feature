@@ -253,9 +253,10 @@ Feature: Rolling back a run in progress
     "The prior run is interrupted and completely deleted from storage ... Contains data only from the new run. ... fails
     with an HTTP error status when the run was rolled back and deleted"
     Judged at once, and again at the time at which the pending run would have ended without the rollback. A run may be
-    pending for a short time after it was accepted, and writes its first message later. If runs that have started are not removed either (AS-ROLLBACK-2,
-    AS-ROLLBACK-3), the scenario is repeated until nothing remains. If the target accepts multitask_strategy enqueue,
-    which is not part of the interface, runs that are pending behind another run, or behind two, are judged too.
+    pending for a short time after it was accepted, and writes its first message later. If runs that have started are
+    not removed either (AS-ROLLBACK-2, AS-ROLLBACK-3), the scenario is repeated until nothing remains. If the target
+    accepts multitask_strategy enqueue, which is not part of the interface, runs that are pending behind another run, or
+    behind two, are judged too.
 
     Scenario Outline: A run that was rolled back <moment> can no longer be retrieved, and the state contains none of its messages
       When the user rolls back a run <moment>
