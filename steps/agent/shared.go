@@ -126,7 +126,12 @@ func (s *Server) threadOfOther(ctx context.Context, other target.Caller) (*Threa
 			}
 			refused = g.Response
 		}
-		if t.ID != "" && !s.target.Rejects(spec.AgentServer, refused.Status) {
+		switch {
+		case t.ID == "" || s.target.Rejects(spec.AgentServer, refused.Status): // the credentials
+		case refused.Status == http.StatusNotFound:
+			return nil, outcome.Blocked("a new thread of %s is not found (AS-THREAD-1): %s", other.Key,
+				outcome.Seen(refused)).ByRequirement("AS-THREAD-1")
+		default:
 			return nil, outcome.Blocked("a run of %s on its own new thread is refused (AS-RUN-1): %s", other.Key,
 				outcome.Seen(refused)).ByRequirement("AS-RUN-1")
 		}
