@@ -24,8 +24,8 @@ type Thread struct {
 	refused   []refusedRun      // runs that were refused, on this thread
 	joins     []*agent.Joining  // pending joins
 	queued    *agent.GraphRun   // the run that was sent while another one was in progress, or nil
-	found     error             // of GET of the queued run before the other one had ended
-	shown     error             // of GET of the queued run by another user then
+	found     error             // of GET of the queued run while it was pending
+	shown     error             // of the same GET by another user
 	next      *agent.GraphRun   // the further run
 	isLong    bool              // the run that rolls back another one after the event is long
 	mute      error             // blocks if the graph cannot report its user

@@ -90,8 +90,8 @@ func (t *Thread) latest() []*agent.GraphRun {
 	return all[max(0, len(all)-1):]
 }
 
-// stateEndsWithLast also judges that no completed run has its input in the state twice, unless a run was rolled back: other
-// checks judge what is left of that.
+// stateEndsWithLast also judges that no completed run has its input in the state twice. It does not if a run was rolled
+// back, because other checks judge the messages that remain after a rollback.
 func (t *Thread) stateEndsWithLast(ctx context.Context) error {
 	state, err := t.state(ctx, t.last()...)
 	if err != nil {
