@@ -26,7 +26,8 @@ func (l Listed) Undecided() error {
 }
 
 // Listed lists the threads of the owner of a thread until the list has the thread or the time is over. A list that is shorter
-// than any page is whole. A longer one is whole if a list with one more thread is longer, because no limit has cut it.
+// than any page is whole. A longer one is whole if a list with one more thread is longer, because no limit has cut it. If
+// the new thread takes the place of another one, the list is the page of the newest threads, and waiting is useless.
 func (s *Server) Listed(ctx context.Context, t *Thread, limit time.Duration) (Listed, error) {
 	var l Listed
 	look := func() (done bool, err error) {
@@ -34,14 +35,31 @@ func (s *Server) Listed(ctx context.Context, t *Thread, limit time.Duration) (Li
 		l.Holds = l.Rows.Thread(t.ID).Exists()
 		return l.Holds || l.Rows == nil, err
 	}
+	if done, err := look(); err != nil || done {
+		return l, err
+	}
+	isLong := l.Rows.Len() >= LeastPage && !s.target.Searches()
+	if isLong {
+		before := l.Rows.Len()
+		added, err := s.NewThread(ctx, t.Owner)
+		if err != nil {
+			return l, err
+		}
+		if done, err := look(); err != nil || done {
+			return l, err
+		}
+		if l.Rows.Thread(added.ID).Exists() && l.Rows.Len() <= before {
+			return l, nil
+		}
+	}
 	if err := s.target.RetryFor(ctx, limit, look); err != nil || l.Holds || l.Rows == nil {
 		return l, err
 	}
-	before := l.Rows.Len()
-	if before < LeastPage || s.target.Searches() {
+	if !isLong {
 		l.IsWhole = !l.Rows.MayLack()
 		return l, nil
 	}
+	before := l.Rows.Len()
 	if _, err := s.NewThread(ctx, t.Owner); err != nil {
 		return l, err
 	}
