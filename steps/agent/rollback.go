@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -347,7 +348,8 @@ func noQueue() error {
 
 // behind starts a run that waits for the other one.
 func (s *Server) behind(ctx context.Context, other *Progress) (*Progress, error) {
-	g, err := s.Post(ctx, other.Thread, Order{Hold: other.Order.Hold, Strategy: "enqueue"})
+	hold := cmp.Or(other.Order.Behind, other.Order.Hold)
+	g, err := s.Post(ctx, other.Thread, Order{Hold: hold, Strategy: "enqueue"})
 	if err != nil {
 		return nil, err
 	}

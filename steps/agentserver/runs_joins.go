@@ -32,7 +32,7 @@ func (w *World) defineJoins(r *common.Definitions) {
 		return judge.JoinIsNotEarly(judged(w.joined), w.current.Value())
 	})
 	r.Then(`the join does not wait for the run that is pending behind it`, func() error {
-		return judge.JoinIsNotHeldBack(judged(w.joined), w.prior.GraphRun.Value(), w.prior.Final, w.agents.Prompt())
+		return judge.JoinIsNotHeldBack(judged(w.joined), w.current.Value(), w.prior.GraphRun.Value(), w.prior.Final, w.agents.Prompt())
 	})
 }
 
@@ -96,19 +96,26 @@ func (w *World) joinReplacing(ctx context.Context) error {
 	})
 }
 
-// joinFollowed joins a run in progress, and waits until the run that is pending behind it has completed. That run takes
-// twice as long as a join may be late.
+// joinFollowed joins a run in progress. If the join is late, it waits until the run that is pending behind it has completed.
+// That run takes twice as long as a join may be late.
 func (w *World) joinFollowed(ctx context.Context) error {
 	const lost = "the run ended before the join was sent"
 	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
-		o := agent.Order{Hold: max(w.wanted, 2*w.agents.Prompt())}
+		o := agent.Order{Hold: w.wanted, Behind: max(w.wanted, 2*w.agents.Prompt())}
 		p, err := w.server.InProgressOn(ctx, nil, agent.PendingBehind, o)
 		if err != nil {
 			return false, outcome.AsPrecondition(err)
 		}
 		w.prior = p
 		w.setRun(p.Ahead())
+		w.wanted = p.AfterLoss()
 		join := w.join(ctx)
+		if err := join.OrUntil(ctx, p.Until().Add(w.agents.Prompt())); err != nil {
+			return false, err
+		}
+		if join.Over() {
+			return join.Sent().Before(p.Until()), nil
+		}
 		if _, err := w.server.Await(ctx, p.GraphRun); err != nil {
 			return false, outcome.AsPrecondition(err)
 		}

@@ -74,11 +74,13 @@ func joinRows() []judgetest.Row {
 	prompt := func(status int, took time.Duration) error {
 		return JoinIsPrompt(at(status, `{}`, 0, took), time.Second)
 	}
+	short := one // ends after one second
+	short.Hold = time.Second
 	heldBack := func(ended time.Duration, shown ...messages.Message) error { // the later run is over after twelve seconds
 		end := stateOf(shown...)
 		end.Sent, end.Took = start.Add(12*time.Second), 0
 		join := Join{Over: true, Ended: start.Add(ended), Response: judgetest.Response(200, `{}`)}
-		return JoinIsNotHeldBack(join, one, end, time.Second)
+		return JoinIsNotHeldBack(join, short, one, end, time.Second)
 	}
 	foreign := func(status int, sent, took time.Duration) error {
 		return ForeignJoinDoesNotWait(at(status, `{}`, sent, took), start.Add(10*time.Second), 10*time.Second)
@@ -95,6 +97,7 @@ func joinRows() []judgetest.Row {
 			Kind: outcome.TooEarly, Actual: "a response after 9.499s"},
 		{Name: "the join that could be early does not return", Got: JoinIsNotEarly(Join{}, one), Verdict: reports.Inconclusive},
 
+		{Name: "the join returns before a later run can have completed", Got: heldBack(2*time.Second, human("one"))},
 		{Name: "the join returns before a later run has completed", Got: heldBack(3*time.Second, human("one"), ai("one"))},
 		{Name: "the join returns with a later run", Got: heldBack(3001*time.Millisecond, human("one"), ai("one")),
 			Kind: outcome.NoResponse, Actual: "a response 1.001s after"},
