@@ -26,9 +26,11 @@ const (
 	maxHold = 10 * time.Second
 	// lateStart is longer than known servers take to start a run.
 	lateStart = 1200 * time.Millisecond
-	// leastAtOnce and mostAtOnce limit how many runs at a time are tried. Some scenarios need a second run in progress.
-	// With eight, a test run against a fast server takes two thirds of the time that it takes with four.
-	leastAtOnce, mostAtOnce = 2, 8
+	// leastAtOnce and enoughAtOnce limit how many runs at a time are tried first. Some scenarios need a second run in
+	// progress. With eight, a test run against a fast server takes two thirds of the time that it takes with four.
+	leastAtOnce, enoughAtOnce = 2, 8
+	// mostAtOnce is tried next if a server executes enough. With it, a test run takes two thirds of the time again.
+	mostAtOnce = 16
 )
 
 // pace is the result of the preflight. The zero value means that nothing is known.
@@ -56,6 +58,9 @@ func (s *Server) preflight(ctx context.Context) (pace, error) {
 		s.learn(p) // count uses this hold
 		if p.atOnce == 0 {
 			p = s.count(ctx, p)
+			if p.atOnce == enoughAtOnce && s.needed > enoughAtOnce {
+				p = s.countMore(ctx, p)
+			}
 		}
 		s.learn(p)
 		s.limit(p.atOnce)
@@ -154,25 +159,26 @@ func (s *Server) limit(atOnce int) {
 		return
 	}
 	s.runs.slots.SetSlots(min(atOnce, s.atOnce))
-	if atOnce < s.needed && s.target.Config.Agent.Runs == 0 {
+	enough := min(s.needed, enoughAtOnce)
+	if atOnce < enough && s.target.Config.Agent.Runs == 0 {
 		const then = "others are pending: the suite starts no more at once, whatever --concurrency says"
 		number := reports.Count(atOnce, "run")
 		if atOnce > 1 {
-			number = fmt.Sprintf("at least %d and fewer than %d runs", atOnce, s.needed) // it may start runs late
+			number = fmt.Sprintf("at least %d and fewer than %d runs", atOnce, enough) // it may start runs late
 		}
 		text := fmt.Sprintf("the agent server executes %s at a time, %s", number, then)
 		s.target.Note(reports.Note{Kind: reports.NoteQueue, Text: text})
 	}
 }
 
-// count completes the pace with how many runs the server executes at a time, up to the number that the test run needs.
+// count completes the pace with how many runs the server executes at a time, up to the number that is enough.
 // If the plain run is late, it tries again with more time: the server may have been busy, or start runs late. A small
 // number counts only if a second measurement with more time confirms it. One that fails is repeated once.
 func (s *Server) count(ctx context.Context, p pace) pace {
 	more := max(s.Hold(0), lateStart)
 	first := 0
 	for i, hold := range []time.Duration{s.Hold(0), more, more} {
-		held, plain, executed := s.startTogether(ctx, s.needed-1, hold)
+		held, plain, executed := s.startTogether(ctx, min(s.needed, enoughAtOnce)-1, hold)
 		if plain != nil {
 			// The fastest plain run counts: the first run of a server may be slow.
 			p.held, p.plain, p.hold = held, plain, min(p.hold, holdAfter(plain))
@@ -183,6 +189,17 @@ func (s *Server) count(ctx context.Context, p pace) pace {
 			return p
 		case i == 0:
 			first = executed
+		}
+	}
+	return p
+}
+
+// countMore tries twice whether the server executes as many runs at a time as the test run needs: it may be busy at first.
+func (s *Server) countMore(ctx context.Context, p pace) pace {
+	for range 2 {
+		if _, plain, executed := s.startTogether(ctx, s.needed-1, p.hold); plain != nil {
+			p.atOnce = executed
+			break
 		}
 	}
 	return p

@@ -131,14 +131,14 @@ func serverOf(t *testing.T, q *queue, change func(*config.Config)) *Server {
 	c := config.Default()
 	change(&c)
 	at := &target.Target{Config: &c, Client: connection, Ledger: ledger, Redact: client.NewRedactor(nil)}
-	as := New(at, nil, shared.NewMaker(t.Context()), 8, 8)
+	as := New(at, nil, shared.NewMaker(t.Context()), 8, 100)
 	return &Server{Base: server.URL, Agents: as, judged: true}
 }
 
 // TestNoMoreRunsThanTheServerExecutes fills the places that are there after the preflight.
 func TestNoMoreRunsThanTheServerExecutes(t *testing.T) {
 	t.Parallel()
-	for workers, key := range map[int]int{1: 0, 2: 0, 3: 0, 10: 0, 11: 5} {
+	for workers, key := range map[int]int{1: 0, 2: 0, 3: 0, 10: 0, 11: 5, 20: 0, 40: 0} {
 		t.Run(strconv.Itoa(workers), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -209,14 +209,15 @@ func TestASlotIsGivenBackIfNoRunIsStarted(t *testing.T) {
 }
 
 // TestThePreflightTriesWhatTheScenariosNeed counts its requests: five for a completed run and the list of threads, and
-// for each run that it tries at a time a thread and a run, and one read of the state of the plain run.
+// for each run that it tries at a time a thread and a run, and one read of the state of the plain run. If the server executes
+// enough runs at a time, it tries more.
 func TestThePreflightTriesWhatTheScenariosNeed(t *testing.T) {
 	t.Parallel()
-	for scenarios, requests := range map[int]int{1: 5 + 2*2 + 1, 3: 5 + 3*2 + 1, 100: 5 + 8*2 + 1} {
+	for scenarios, requests := range map[int]int{1: 5 + 2*2 + 1, 3: 5 + 3*2 + 1, 8: 5 + 8*2 + 1, 100: 5 + 8*2 + 1 + 16*2 + 1} {
 		t.Run(strconv.Itoa(scenarios), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				q := &queue{workers: 10}
+				q := &queue{workers: 30}
 				s := serverOf(t, q, func(*config.Config) {})
 				s.Agents = New(s.target, nil, s.maker, 8, scenarios)
 				t.Cleanup(s.Close)
