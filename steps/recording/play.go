@@ -79,13 +79,29 @@ func (r *Recording) Play(ctx context.Context, t *target.Target) (Summary, error)
 	p.summary = Summary{Refuses: p.callers.refuses}
 	t.Collector.Reread = p.exchange
 	t.Collector.Grow(len(r.places))
-	err := p.each(ctx, func(i int, e Entry, at location) {
-		request, response, cause := p.message(e, at)
-		p.count(e)
-		p.known = append(p.known, i)
-		t.Collector.Observe(evidence.WithScenario(ctx, p.subject(e, at), 1), request, e.Sent, response, cause)
-	})
+	all := make(chan message, readAhead)
+	var err error
+	go func() {
+		defer close(all)
+		err = p.each(ctx, func(i int, e Entry, at location) {
+			p.count(e)
+			p.known = append(p.known, i)
+			all <- p.message(e, at)
+		})
+	}()
+	for m := range all {
+		t.Collector.Observe(evidence.WithScenario(ctx, m.subject, 1), m.request, m.sent, m.response, m.cause)
+	}
 	return p.summary, err
+}
+
+// message is an entry as the record has it.
+type message struct {
+	subject  string // see [player.subject]
+	request  exchange.Request
+	sent     time.Time
+	response *exchange.Response // nil if there is none
+	cause    string             // why there is no response
 }
 
 // each calls use for each entry with the target. The control plane names agent servers before they are used.
@@ -150,9 +166,9 @@ func (p *player) exchange(id int) reports.Exchange {
 	if err != nil || !isTarget { // the file has changed
 		return reports.Exchange{}
 	}
-	request, response, cause := p.message(e, at)
-	ctx := evidence.WithScenario(context.Background(), p.subject(e, at), 1)
-	return p.target.Collector.Describe(ctx, request, e.Sent, response, cause)
+	m := p.message(e, at)
+	ctx := evidence.WithScenario(context.Background(), m.subject, 1)
+	return p.target.Collector.Describe(ctx, m.request, m.sent, m.response, m.cause)
 }
 
 // location is where a request was sent.
@@ -266,8 +282,8 @@ func (p *player) learnRun(e Entry, at location, op *spec.Operation) {
 	p.runs[thread+" "+id] = run{mayRaise: !isConformance || slices.Contains(words, agent.Fail)}
 }
 
-// message returns the request and the response of an entry, without credentials that the configuration does not have.
-func (p *player) message(e Entry, at location) (exchange.Request, *exchange.Response, string) {
+// message returns an entry without credentials that the configuration does not have.
+func (p *player) message(e Entry, at location) message {
 	op := p.target.Collector.Find(at.side, e.Method, at.path)
 	r := exchange.Request{Side: at.side, Base: at.address, Method: e.Method, Path: at.path, Query: at.query, Body: e.Body,
 		Repeated: e.Repeated, Recorded: true, Wrong: hasDotSegment(at.path)}
@@ -284,7 +300,7 @@ func (p *player) message(e Entry, at location) (exchange.Request, *exchange.Resp
 		r.Removable = func() bool { return isRemovable }
 	}
 	if e.Status == 0 {
-		return r, nil, "the recording has no response"
+		return message{p.subject(e, at), r, e.Sent, nil, "the recording has no response"}
 	}
 	if at.side == spec.AgentServer {
 		isDown := slices.Contains([]int{http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout}, e.Status)
@@ -298,7 +314,7 @@ func (p *player) message(e Entry, at location) (exchange.Request, *exchange.Resp
 		a.Body = p.target.Client.Words.FromTarget(at.side, received)
 		a.Received = received
 	}
-	return r, a, ""
+	return message{p.subject(e, at), r, e.Sent, a, ""}
 }
 
 // isRemovable reports whether a rollback may have removed a run before the response of an entry.
