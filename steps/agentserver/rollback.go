@@ -63,17 +63,17 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.When(`the user starts a run, and then one with rollback that fails`, w.replaceByFailing)
 	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunRemains)
 	r.Then(`the state holds the messages of that run only`, func(ctx context.Context) error {
-		state, err := w.server.ReadCompleted(ctx, w.thread, w.left...)
+		state, err := w.server.ReadCompleted(ctx, w.thread, w.retrieved...)
 		if err != nil {
 			return err
 		}
 		var removed []*agent.GraphRun
 		for _, g := range w.started {
-			if !slices.Contains(w.left, g) {
+			if !slices.Contains(w.retrieved, g) {
 				removed = append(removed, g)
 			}
 		}
-		return judge.HoldsRemainingOnly(state, agent.Values(w.left), agent.Values(removed))
+		return judge.HoldsRemainingOnly(state, agent.Values(w.retrieved), agent.Values(removed))
 	})
 }
 

@@ -95,10 +95,10 @@ func (w *World) oneRunRemains(ctx context.Context, which string) error {
 			}
 			all = append(all, judge.Retrieved{Run: g.Value(), Response: a})
 			if a.OK() {
-				w.left, w.scene.Response = append(w.left, g), a
+				w.retrieved, w.scene.Response = append(w.retrieved, g), a
 			}
 		}
-		return len(w.left) > 0, nil
+		return len(w.retrieved) > 0, nil
 	})
 	if err != nil {
 		return err

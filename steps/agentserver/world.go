@@ -44,14 +44,14 @@ type World struct {
 	filter       string        // of the list, as the sentence names it
 
 	// The run in progress, which another run must replace before it ends.
-	prior    *agent.Progress                   // the run in progress, which most scenarios roll back
-	prepared []func(ctx context.Context) error // preconditions that must be prepared again after a lost race
-	wanted   time.Duration                     // how long the run in progress must take, after a lost race
-	rolled   *agent.Rollback                   // the prior run and the new one, after the rollback
-	remains  []*agent.Remains                  // reads of the prior run and of the state
-	started  []*agent.GraphRun                 // runs with rollback, started one after the other or at once
-	left     []*agent.GraphRun                 // those of them that can still be retrieved
-	aside    []*agent.GraphRun                 // runs on other threads: a completed one, and one in progress
+	prior     *agent.Progress                   // the run in progress, which most scenarios roll back
+	prepared  []func(ctx context.Context) error // preconditions that must be prepared again after a lost race
+	wanted    time.Duration                     // how long the run in progress must take, after a lost race
+	rolled    *agent.Rollback                   // the prior run and the new one, after the rollback
+	remains   []*agent.Remains                  // reads of the prior run and of the state
+	started   []*agent.GraphRun                 // runs with rollback, started one after the other or at once
+	retrieved []*agent.GraphRun                 // those of them that can still be retrieved
+	aside     []*agent.GraphRun                 // runs on other threads: a completed one, and one in progress
 
 	// A request of a caller who may be refused.
 	attempted string            // the caller, as the sentence names them
