@@ -111,8 +111,9 @@ func (s *Server) search(ctx context.Context, who target.Caller, f Filter, page m
 }
 
 // findListing finds the endpoint that lists threads, unless the configuration names it. It tries GET /threads as the
-// user. If the server does not have that (404 or 405), but has POST /threads/search, that is used from then on. The
-// error is that of the context: the scenarios that list threads judge a server that does not respond.
+// user. If the server does not have that (404 or 405), but has POST /threads/search, that is used from then on. So it is
+// if GET /threads returns another value than an array, and the search an array. The error is that of the context: the
+// scenarios that list threads judge a server that does not respond.
 func (s *Server) findListing(ctx context.Context) error {
 	if s.target.Config.Agent.Listing != "" {
 		return nil
@@ -123,12 +124,19 @@ func (s *Server) findListing(ctx context.Context) error {
 			who = target.Caller{}
 		}
 		listed, err := s.listBy(ctx, who, false)
-		if err != nil || !target.NotServed(listed) {
+		if err != nil {
 			return false, ctx.Err()
+		}
+		isOther := listed.OK() && !listed.IsArray()
+		if !isOther && !target.NotServed(listed) {
+			return false, nil
 		}
 		found, err := s.listBy(ctx, who, true)
 		if err != nil || target.NotServed(found) || found.Status >= http.StatusInternalServerError {
 			return false, ctx.Err()
+		}
+		if isOther && !found.IsArray() {
+			return false, nil
 		}
 		s.target.ListsBySearch()
 		s.target.NoteListing(listed)

@@ -34,7 +34,6 @@ func Discover(ctx context.Context, c *config.Config, announce func(string)) (d c
 	}
 	defer t.Close() //nolint:errcheck // there is no ledger
 	x := newExaminer(t, nil, suite.Options{})
-	x.drafts = true
 	d = config.NewDraft()
 	discovery := &discoverer{x, d, announce}
 	announce("reading from " + strings.Join(c.Addresses(), " and ") + ", with the credentials and without")

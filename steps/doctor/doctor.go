@@ -89,7 +89,6 @@ type examiner struct {
 	plane         *plane.Plane
 	agents        *agent.Agents
 	forecast      *suite.Forecast
-	drafts        bool   // a configuration is drafted
 	listed        *probe // the request for the threads as the first user, or nil if no agent server is configured
 	nobody        *probe // the same request without credentials
 	unknown       *probe // the same request with an unknown token

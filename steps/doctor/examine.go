@@ -189,15 +189,15 @@ func (x *examiner) listProbe(who target.Caller, search bool) *probe {
 	return &probe{request: x.target.ToAgent(base, who, http.MethodGet, agent.ThreadsPath, nil)}
 }
 
-// orSearch requests the threads with the search endpoint if agent.listing is not set and GET /threads is not served, as
-// a test run does. For a draft, which names the endpoint, it also does so if GET /threads returns something else than a
-// list. It returns the probes of GET /threads if search does not serve either.
+// orSearch requests the threads with the search endpoint if agent.listing is not set and GET /threads is not served or
+// returns something else than a list, as a test run does. It returns the probes of GET /threads if search does not serve
+// either.
 func (x *examiner) orSearch(ctx context.Context, listed []*probe) []*probe {
 	first := listed[0]
 	if x.target.Config.Agent.Listing != "" || first.response == nil {
 		return listed
 	}
-	isOther := x.drafts && first.response.OK() && !isList(first.response)
+	isOther := first.response.OK() && !isList(first.response)
 	if !isOther && !target.NotServed(first.response) {
 		return listed
 	}
@@ -208,8 +208,11 @@ func (x *examiner) orSearch(ctx context.Context, listed []*probe) []*probe {
 		return listed
 	}
 	x.target.ListsBySearch()
-	x.add(Noted, "agent.listing", fmt.Sprintf("%s: status %d; threads are listed with POST /threads/search",
-		first.call(), first.response.Status), "")
+	seen := fmt.Sprintf("status %d", first.response.Status)
+	if isOther {
+		seen = "no array"
+	}
+	x.add(Noted, "agent.listing", fmt.Sprintf("%s: %s; threads are listed with POST /threads/search", first.call(), seen), "")
 	return searched
 }
 

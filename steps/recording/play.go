@@ -250,7 +250,8 @@ func (p *player) learn(e Entry, at location) {
 	case "search-threads":
 		p.callers.searched = p.callers.searched || isServed
 	case "list-threads":
-		p.callers.listed = p.callers.listed || isServed
+		isList := isServed && exchange.IsJSON(e.ResponseBody) && gjson.ParseBytes(e.ResponseBody).IsArray()
+		p.callers.listed = p.callers.listed || isList
 	case "create-run":
 		p.learnRun(e, at, op)
 	}

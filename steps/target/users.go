@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -263,12 +264,20 @@ func IsNotServed(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
 }
 
-// NoteListing adds a note if the response to GET /threads means that this operation of the interface is not served.
+// NoteListing adds a note if the response to GET /threads means that this operation of the interface is not served, or
+// is no list.
 func (t *Target) NoteListing(a *exchange.Response) {
-	if NotServed(a) {
-		t.Note(reports.Note{Kind: reports.NoteListing, Exchange: a.ID,
-			Text: fmt.Sprintf("GET /threads returns %d; threads are listed with POST /threads/search", a.Status)})
+	what := ""
+	switch {
+	case NotServed(a):
+		what = strconv.Itoa(a.Status)
+	case a.OK() && !a.IsArray():
+		what = "no array"
+	default:
+		return
 	}
+	t.Note(reports.Note{Kind: reports.NoteListing, Exchange: a.ID,
+		Text: fmt.Sprintf("GET /threads returns %s; threads are listed with POST /threads/search", what)})
 }
 
 // ListingHint returns the hint for a list without the expected thread.
