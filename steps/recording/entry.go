@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,12 +40,12 @@ const (
 
 // timesOf returns the times of an entry. isTimed is false if the time or the duration is absent. An absent time is zero.
 // A duration of 0 is absent too: no request takes no time, and some programs write it if they measured none.
-func timesOf(text string) (sent time.Time, took time.Duration, isTimed bool) {
-	sent, err := time.Parse(time.RFC3339, gjson.Get(text, "startedDateTime").Str)
+func timesOf(text []byte) (sent time.Time, took time.Duration, isTimed bool) {
+	sent, err := time.Parse(time.RFC3339, gjson.GetBytes(text, "startedDateTime").Str)
 	if err != nil || sent.Year() < firstYear || sent.Year() > lastYear {
 		return time.Time{}, 0, false
 	}
-	ms := gjson.Get(text, "time")
+	ms := gjson.GetBytes(text, "time")
 	if ms.Type != gjson.Number || ms.Num <= 0 || ms.Num > longestMS {
 		return sent, 0, false
 	}
@@ -53,8 +54,8 @@ func timesOf(text string) (sent time.Time, took time.Duration, isTimed bool) {
 
 // resolutionOf returns the resolution of the time of an entry, such as a millisecond for three decimals, or the known
 // one if that is finer.
-func resolutionOf(text string, known time.Duration) time.Duration {
-	_, fraction, _ := strings.Cut(gjson.Get(text, "startedDateTime").Str, ".")
+func resolutionOf(text []byte, known time.Duration) time.Duration {
+	_, fraction, _ := strings.Cut(gjson.GetBytes(text, "startedDateTime").Str, ".")
 	resolution := time.Second
 	for i := 0; i < len(fraction) && fraction[i] >= '0' && fraction[i] <= '9'; i++ {
 		resolution /= 10
@@ -62,48 +63,67 @@ func resolutionOf(text string, known time.Duration) time.Duration {
 	return min(resolution, known)
 }
 
-// members are the members of a JSON object by name.
-type members map[string]gjson.Result
+// membersRead has the names of the members of an entry, its request, its response and its content that are read.
+var membersRead = []string{"request", "response", "comment", "_fromCache", "_fetchedViaServiceWorker", "_webSocketMessages",
+	"method", "url", "headers", "postData", "status", "content", "bodySize", "mimeType", "text", "encoding", "size"}
 
-// membersOf reads an object once. Any other value has no members. The first of equal names counts.
+// members are the members of a JSON object that are read.
+type members []member
+
+type member struct {
+	name  string
+	value gjson.Result
+}
+
+// membersOf reads an object once. Any other value has no members.
 func membersOf(value gjson.Result) members {
-	all := members{}
 	if !value.IsObject() {
-		return all
+		return nil
 	}
-	value.ForEach(func(name, member gjson.Result) bool {
-		if _, isKnown := all[name.Str]; !isKnown {
-			all[name.Str] = member
+	var all members
+	value.ForEach(func(name, value gjson.Result) bool {
+		if slices.Contains(membersRead, name.Str) {
+			all = append(all, member{name.Str, value})
 		}
 		return true
 	})
 	return all
 }
 
+// get returns a member, or a value that does not exist. The first of equal names counts.
+func (m members) get(name string) gjson.Result {
+	for _, each := range m {
+		if each.name == name {
+			return each.value
+		}
+	}
+	return gjson.Result{}
+}
+
 // text returns a member that is a string, or "". It is a copy, because a substring would keep the text of the
 // whole entry in memory.
-func (m members) text(name string) string { return strings.Clone(m[name].Str) }
+func (m members) text(name string) string { return strings.Clone(m.get(name).Str) }
 
 func entryOf(text string) Entry {
 	entry := membersOf(gjson.Parse(text))
-	request, response := membersOf(entry["request"]), membersOf(entry["response"])
+	request, response := membersOf(entry.get("request")), membersOf(entry.get("response"))
 	e := Entry{
-		Method: request.text("method"), URL: request.text("url"), Header: headersOf(request["headers"]),
-		Body: []byte(request["postData"].Get("text").Str), Status: statusOf(response["status"]), Response: headersOf(response["headers"]),
+		Method: request.text("method"), URL: request.text("url"), Header: headersOf(request.get("headers")),
+		Body: []byte(request.get("postData").Get("text").Str), Status: statusOf(response.get("status")), Response: headersOf(response.get("headers")),
 	}
-	sentType := request["postData"].Get("mimeType").Str
+	sentType := request.get("postData").Get("mimeType").Str
 	if len(e.Body) > 0 && e.Header.Get("Content-Type") == "" && sentType != "" {
 		e.Header.Set("Content-Type", sentType)
 	}
-	content := membersOf(response["content"])
+	content := membersOf(response.get("content"))
 	e.ResponseBody, e.Cut = bodyOf(content)
-	e.Cut = e.Cut || isLost(e, response["bodySize"].Num) || isCompressed(e)
-	shownType := content["mimeType"].Str
+	e.Cut = e.Cut || isLost(e, response.get("bodySize").Num) || isCompressed(e)
+	shownType := content.get("mimeType").Str
 	if len(e.Response) == 0 && e.Status != 0 { // some programs export no headers
 		e.Cut = e.Cut || shownType == ""
 		e.Response.Set("Content-Type", shownType)
 	}
-	e.Repeated = strings.Contains(entry["comment"].Str, reports.RepeatedNote)
+	e.Repeated = strings.Contains(entry.get("comment").Str, reports.RepeatedNote)
 	e.NotFromTarget = isCached(entry) || isNotResponse(e)
 	return e
 }
@@ -133,7 +153,7 @@ func statusOf(value gjson.Result) int {
 
 // isCached reports whether the response of an entry is from a cache, or from a program in the browser.
 func isCached(entry members) bool {
-	return entry["_fromCache"].Str != "" || entry["_fetchedViaServiceWorker"].Bool() || entry["_webSocketMessages"].Exists()
+	return entry.get("_fromCache").Str != "" || entry.get("_fetchedViaServiceWorker").Bool() || entry.get("_webSocketMessages").Exists()
 }
 
 // isNotResponse reports whether a response does not carry out its request: the client has the body already, the
@@ -187,16 +207,16 @@ func headersOf(list gjson.Result) http.Header {
 
 // bodyOf returns the body in the content of a response, and whether the archive lacks a part of it.
 func bodyOf(content members) (body []byte, isCut bool) {
-	text := content["text"]
+	text := content.get("text")
 	body = []byte(text.Str)
-	if content["encoding"].Str == "base64" {
+	if content.get("encoding").Str == "base64" {
 		decoded, err := base64.StdEncoding.DecodeString(text.Str)
 		if err != nil {
 			return nil, true
 		}
 		body = decoded
 	}
-	size := content["size"]
+	size := content.get("size")
 	if !size.Exists() {
 		return body, !text.Exists()
 	}

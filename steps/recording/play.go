@@ -73,7 +73,10 @@ func (r *Recording) Play(ctx context.Context, t *target.Target) (Summary, error)
 		rollbacks: map[string][]rollback{}, served: map[string]bool{}, subjects: map[string]string{}}
 	p.addBase(spec.ControlPlane, t.Config.Target)
 	p.addBase(spec.AgentServer, t.Config.AgentTarget)
-	if err := p.each(ctx, func(_ int, e Entry, at location) { p.learn(e, at) }); err != nil {
+	if err := p.each(ctx, func(_ int, e Entry, at location) {
+		p.findAgent(e, at)
+		p.learn(e, at)
+	}); err != nil {
 		return p.summary, err
 	}
 	p.summary = Summary{Refuses: p.callers.refuses}
@@ -104,7 +107,7 @@ type message struct {
 	cause    string             // why there is no response
 }
 
-// each calls use for each entry with the target. The control plane names agent servers before they are used.
+// each calls use for each entry with the target.
 func (p *player) each(ctx context.Context, use func(i int, e Entry, at location)) error {
 	p.summary = Summary{}
 	ctx, stop := context.WithCancel(ctx)
@@ -126,7 +129,6 @@ func (p *player) each(ctx context.Context, use func(i int, e Entry, at location)
 		case e.NotFromTarget:
 			p.summary.NotFromTarget++
 		default:
-			p.findAgent(e, at)
 			use(read.index, e, at)
 		}
 	}
@@ -161,7 +163,8 @@ func (p *player) exchange(id int) reports.Exchange {
 	if id < 1 || id > len(p.known) {
 		return reports.Exchange{}
 	}
-	e, err := p.recording.entry(p.recording.places[p.known[id-1]], p.restore)
+	place := p.recording.places[p.known[id-1]]
+	e, err := p.recording.entry(place, make([]byte, place.size), p.restore)
 	at, isTarget := p.locate(e.URL)
 	if err != nil || !isTarget { // the file has changed
 		return reports.Exchange{}
@@ -225,15 +228,17 @@ func hasDotSegment(path string) bool {
 	return false
 }
 
-// findAgent adds the agent server that a response with a deployment names.
+// findAgent adds the agent server that a response with a deployment names. The control plane names an agent server before
+// it is used.
 func (p *player) findAgent(e Entry, at location) {
 	isDeployment := at.side == spec.ControlPlane && e.Status/100 == 2 && strings.HasPrefix(at.path, "/v2/deployments")
-	if !isDeployment || p.target.Config.AgentTarget != "" || !exchange.IsJSON(e.ResponseBody) {
+	if !isDeployment || p.target.Config.AgentTarget != "" {
 		return
 	}
 	named := gjson.GetBytes(e.ResponseBody, p.target.Config.AgentURLFrom).Str
 	u, err := url.Parse(named)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
+	isWeb := err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	if !isWeb || !exchange.IsJSON(e.ResponseBody) {
 		return
 	}
 	if p.addBase(spec.AgentServer, named) && p.target.AgentAddress() == "" {

@@ -238,7 +238,7 @@ func (s *scanner) entries() error {
 			return fmt.Errorf("it has more than %d entries; split it", maxEntries)
 		}
 		end := s.start + s.decoder.InputOffset()
-		s.add(place{offset: end - int64(len(raw)), size: len(raw)}, string(raw))
+		s.add(place{offset: end - int64(len(raw)), size: len(raw)}, raw)
 		s.input.left = maxEntry
 	}
 	_, err := s.decoder.Token()
@@ -246,7 +246,7 @@ func (s *scanner) entries() error {
 }
 
 // add adds the place of an entry with its times.
-func (s *scanner) add(p place, text string) {
+func (s *scanner) add(p place, text []byte) {
 	sent, took, isTimed := timesOf(text)
 	p.sent, p.ended = sent, sent.Add(took)
 	if !sent.IsZero() {
@@ -343,8 +343,10 @@ func (r *Recording) entries(ctx context.Context, restore *strings.Replacer) <-ch
 	all := make(chan readEntry, readAhead)
 	go func() {
 		defer close(all)
+		buffer := make([]byte, 0, 4096)
 		for i, p := range r.places {
-			e, err := r.entry(p, restore)
+			buffer = slices.Grow(buffer[:0], p.size)[:p.size]
+			e, err := r.entry(p, buffer, restore)
 			select {
 			case all <- readEntry{e, i, err}:
 			case <-ctx.Done():
@@ -358,9 +360,9 @@ func (r *Recording) entries(ctx context.Context, restore *strings.Replacer) <-ch
 	return all
 }
 
-// entry reads an entry again. If this program wrote the archive, restore replaces the names of secrets.
-func (r *Recording) entry(p place, restore *strings.Replacer) (Entry, error) {
-	text := make([]byte, p.size)
+// entry reads an entry again, with a buffer of its size. If this program wrote the archive, restore replaces the names of
+// secrets.
+func (r *Recording) entry(p place, text []byte, restore *strings.Replacer) (Entry, error) {
 	if _, err := r.source.ReadAt(text, p.offset); err != nil {
 		return Entry{}, fmt.Errorf("reading the recording again: %w", err)
 	}
