@@ -110,6 +110,7 @@ Feature: Authentication at the agent server
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |
@@ -279,6 +280,7 @@ Feature: Authentication at the agent server
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |
@@ -450,6 +452,7 @@ Feature: Authentication at the agent server
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |
@@ -485,6 +488,7 @@ Feature: Authentication at the agent server
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |

@@ -193,6 +193,7 @@ Feature: Authorization at the agent server
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |
@@ -302,6 +303,7 @@ Feature: Authorization at the agent server
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |

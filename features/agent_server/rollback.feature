@@ -70,6 +70,7 @@ Feature: Rolling back a run in progress
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |
@@ -141,6 +142,7 @@ Feature: Rolling back a run in progress
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |
@@ -210,6 +212,7 @@ Feature: Rolling back a run in progress
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |
@@ -323,6 +326,7 @@ Feature: Rolling back a run in progress
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |

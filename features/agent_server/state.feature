@@ -135,6 +135,7 @@ Feature: The state of a thread
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |
@@ -169,6 +170,7 @@ Feature: The state of a thread
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |
@@ -212,6 +214,7 @@ Feature: The state of a thread
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |
@@ -264,6 +267,7 @@ Feature: The state of a thread
         | runs of another user were refused                   |
         | runs without credentials were refused               |
         | runs with an unknown token were refused             |
+        | requests of others were refused during a run        |
         | another user has created eleven threads since       |
         | a run was rolled back as soon as it was accepted    |
         | a long run was rolled back                          |

@@ -43,6 +43,7 @@ var ThreadEvents = []ThreadEvent{
 	{Name: "runs of another user were refused", needs: "AS-AUTHZ-2", happen: refuse(target.TheOtherUser)},
 	{Name: "runs without credentials were refused", needs: "AS-AUTH-1", happen: refuse(target.NoCredentials)},
 	{Name: "runs with an unknown token were refused", needs: "AS-AUTH-2", happen: refuse(target.UnknownToken)},
+	{Name: "requests of others were refused during a run", needs: "AS-AUTHZ-2", happen: (*Thread).refuseDuringRun},
 	{Name: "another user has created eleven threads since", needs: "AS-AUTHZ-3", happen: (*Thread).otherCreatesThreads},
 	{Name: "a run was rolled back as soon as it was accepted", Removes: true, happen: rollBack(agent.JustStarted, nil)},
 	{Name: "a long run was rolled back", Removes: true, happen: (*Thread).rollBackLong},

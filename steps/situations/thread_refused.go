@@ -108,6 +108,34 @@ func refused(name string) func(t *Thread, ctx context.Context) error {
 	}
 }
 
+// refuseDuringRun has other callers read, join and start runs while a run is in progress, which must not affect that run.
+func (t *Thread) refuseDuringRun(ctx context.Context) error {
+	g, err := t.server.Start(ctx, t.Thread, agent.Order{Waits: true})
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{target.TheOtherUser, target.NoCredentials, target.UnknownToken} {
+		who, err := t.caller(ctx, name)
+		if err != nil {
+			return err
+		}
+		err = t.eachRoute(ctx, who, func(a *exchange.Response) error {
+			if a.OK() {
+				return outcome.Blocked("a request of %s was not refused: %s", name, outcome.Seen(a))
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if _, err := t.server.Await(ctx, g); err != nil {
+		return err
+	}
+	t.completed = append(t.completed, g)
+	return nil
+}
+
 // eachRoute sends a request to each route of the thread and judges the responses of routes that exist.
 func (t *Thread) eachRoute(ctx context.Context, who target.Caller, judge func(*exchange.Response) error) error {
 	run := append(t.latest(), &agent.GraphRun{ID: target.UnknownID(), Thread: t.Thread})[0]
