@@ -88,6 +88,7 @@ Feature: Creating a deployment
         | an empty array as source_revision_config |
         | a number as repo_ref or image_uri        |
         | false as repo_ref or image_uri           |
+        | an object as repo_ref or image_uri       |
         | a number as graph_config_path            |
         | an array as build_on_push                |
 

@@ -420,6 +420,7 @@ Feature: Updating a deployment
         | mistake                                  |
         | a number as repo_ref or image_uri        |
         | false as repo_ref or image_uri           |
+        | an object as repo_ref or image_uri       |
         | a number as graph_config_path            |
         | an array as source_config                |
         | a string as source_revision_config       |

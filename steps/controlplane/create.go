@@ -122,8 +122,9 @@ func mistakeIn(body map[string]any, field, name string) (mistake, error) {
 		"a string as source_revision_config": {wrongType, with("source_revision_config", "main")},
 		"an array as build_on_push": {wrongType, plane.Changed(body, map[string]any{
 			"source_config": map[string]any{"build_on_push": []any{true}}})},
-		"a number as repo_ref or image_uri": {wrongType, plane.Changed(body, plane.SourceUpdate(map[string]any{field: 7}))},
-		"false as repo_ref or image_uri":    {wrongType, plane.Changed(body, plane.SourceUpdate(map[string]any{field: false}))},
+		"a number as repo_ref or image_uri":  {wrongType, plane.Changed(body, plane.SourceUpdate(map[string]any{field: 7}))},
+		"an object as repo_ref or image_uri": {wrongType, plane.Changed(body, plane.SourceUpdate(map[string]any{field: map[string]any{"$ne": ""}}))},
+		"false as repo_ref or image_uri":     {wrongType, plane.Changed(body, plane.SourceUpdate(map[string]any{field: false}))},
 		"a number as graph_config_path": {wrongType, plane.Changed(body,
 			plane.SourceUpdate(map[string]any{"graph_config_path": 7}))},
 		"an empty array as source_revision_config": {wrongType, with("source_revision_config", []any{})},
