@@ -157,6 +157,16 @@ func ReportsField(text, field string, value any) bool {
 	return value == nil && !isPresent
 }
 
+// ReportedField returns the first value of a field, as JSON, in a text that describes a user, or "".
+func ReportedField(text, field string) string {
+	for way, item := range exchange.Values(userIn(text)) {
+		if way[len(way)-1] == field {
+			return item.Raw
+		}
+	}
+	return ""
+}
+
 // InJSON returns a value of a configuration as JSON: "author" in quotes, 3 without.
 func InJSON(value any) string {
 	text, err := json.Marshal(value)

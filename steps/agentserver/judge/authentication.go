@@ -144,12 +144,16 @@ func ReportsFields(r Report, fields map[string]any, others ...string) error {
 		if messages.ReportsField(r.Said, field, value) {
 			continue
 		}
+		actual := "an answer without it: " + r.Said
+		if other := messages.ReportedField(r.Said, field); other != "" {
+			actual = fmt.Sprintf("%s %s", field, other)
+		}
 		return outcome.Fails(r.State, outcome.Violation{
 			Kind:     outcome.WrongValue,
 			Class:    field,
 			Summary:  fmt.Sprintf("A run does not report the %s of the user who started it", field),
 			Expected: fmt.Sprintf("%s %s", field, messages.InJSON(value)),
-			Actual:   "an answer without it: " + r.Said,
+			Actual:   actual,
 			Pointer:  atMessages,
 			Hint:     hint,
 		})

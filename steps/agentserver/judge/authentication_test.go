@@ -76,8 +76,10 @@ func reportRows() []judgetest.Row {
 	secret := known("Bob", "email", "bob@example.com", "level", 4, "short", "abc")
 	return []judgetest.Row{
 		{Name: "the run reports its caller", Got: fields(`{"identity":"ada","role":"author"}`)},
+		{Name: "the run reports no role", Got: fields(`{"identity":"ada"}`),
+			Kind: outcome.WrongValue, Class: "role", Pointer: atMessages, Actual: "an answer without it"},
 		{Name: "the run reports another identity", Got: fields(`{"identity":"bob","role":"author"}`),
-			Kind: outcome.WrongValue, Class: "identity", Pointer: atMessages, Actual: "bob"},
+			Kind: outcome.WrongValue, Class: "identity", Pointer: atMessages, Actual: `identity "bob"`},
 		{Name: "the run lacks a field", Got: fields(`{"identity":"ada"}`), Kind: outcome.WrongValue, Class: "role", Pointer: atMessages},
 
 		{Name: "each run reports its caller", Got: reported(ada, bob, `{"identity":"ada","level":3,"team":"abc"}`)},
