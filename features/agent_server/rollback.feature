@@ -16,7 +16,7 @@ Feature: Rolling back a run in progress
   Background:
     Given a deployed agent server
 
-  @AS-ROLLBACK-1 @must @section-3 @section-4 @slow
+  @AS-ROLLBACK-1 @must @section-3 @section-4 @slow @after:AS-RUN-1
   @writes
   Rule: A run with rollback completes with its own input, without waiting for the prior run
     "a new run is created on the same thread with multitask_strategy = rollback ... The new run starts with the new
