@@ -3,7 +3,6 @@ package overview
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
@@ -104,7 +103,7 @@ func inBaseline(all []*reports.Requirement) string {
 // which most requirements could not be judged.
 func (o Overview) reasonOfAll() string {
 	if o.Result.Headline != "" {
-		return safe.Ellipsis(strings.TrimSuffix(o.Result.Headline, "."), maxHeadline)
+		return safe.Ellipsis(withoutPeriod(o.Result.Headline), maxHeadline)
 	}
 	open := o.CouldNotTell()
 	if len(o.Problems) > 0 || len(open) == 0 || o.Result.Run.Stopped != "" {

@@ -51,6 +51,7 @@ func TestReasons(t *testing.T) {
 		"the blocker has the reason": {"A-1 after it, B-1 y.", map[string][]reports.Blocker{"A-1": {by("B-1")}, "B-1": {fixture("g")}}, []string{"A-1, B-1 (y)"}},
 		"one address":                {"A-1 GET: refused, A-2 POST: refused", map[string][]reports.Blocker{"A-1": {target}, "A-2": {target}}, []string{"A-1, A-2 (GET: refused)"}},
 		"only texts":                 {"A-1 refused, A-2 refused", nil, []string{"A-1, A-2 (refused)"}},
+		"a reason that was cut":      {"A-1 status 401 with ...", nil, []string{"A-1 (status 401 with ...)"}},
 		"no reason":                  {"A-1 ", nil, []string{"A-1 (no reason was recorded)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -79,12 +80,16 @@ func TestNotTested(t *testing.T) {
 	}
 	o := overview.Of(&reports.Result{NotJudged: []reports.NotJudged{
 		skip("A-1", reports.NotConfigured, "k"), skip("A-2", reports.OverBudget, "max"), skip("A-3", reports.OverBudget, "max"),
-		skip("A-4", reports.NotApplicable, "n"), {ID: "A-5"},
+		skip("A-4", reports.NotApplicable, "n"), {ID: "A-5"}, skip("A-6", reports.NotApplicable, ""), skip("A-7", reports.NotApplicable, ""),
+	}, Requirements: []reports.Requirement{
+		{ID: "A-6", Verdict: reports.Skipped, Skip: &reports.Skip{Kind: reports.NotApplicable}, Reason: "not applicable: no tags"},
+		{ID: "A-7", Verdict: reports.Skipped, Skip: &reports.Skip{Kind: reports.NotApplicable}, Reason: "not applicable: no commits"},
 	}})
 	var got []string
 	for _, reason := range o.NotTested() {
 		got = append(got, reason.String())
 	}
 	assert.Equal(t, []string{"A-2, A-3 (over budget: raise max)", "A-1 (not configured: set k)",
-		"A-4 (does not apply to this target: n)", "A-5 (no reason was recorded)"}, got)
+		"A-4 (does not apply to this target: n)", "A-5 (no reason was recorded)", "A-6 (no tags)",
+		"A-7 (no commits)"}, got)
 }

@@ -90,7 +90,7 @@ func (o Overview) grouped(requirements []*reports.Requirement) []Reason {
 // causeKey returns the same text for requirements with the same typed cause.
 func causeKey(q *reports.Requirement) string {
 	if q.Skip != nil {
-		return fmt.Sprint(*q.Skip)
+		return skipReason(q).Because() // requirements do not apply to a target for several reasons
 	}
 	if q.Verdict != reports.Failed && len(q.BlockedBy) > 0 {
 		return fmt.Sprint(q.Verdict, q.BlockedBy)
@@ -130,7 +130,7 @@ func (o Overview) reason(root *reports.Requirement) Reason {
 }
 
 func shortReason(q *reports.Requirement) string {
-	text := strings.TrimSuffix(cmp.Or(q.Reason, q.Title, "no reason was recorded"), ".")
+	text := withoutPeriod(cmp.Or(q.Reason, q.Title, "no reason was recorded"))
 	return safe.Ellipsis(safe.ShortIDs(text), maxCause)
 }
 

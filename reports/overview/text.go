@@ -18,6 +18,14 @@ func Some(all []string, limit int) string {
 	return text
 }
 
+// withoutPeriod removes the period at the end of a sentence. It keeps the mark "..." of a text that was cut.
+func withoutPeriod(text string) string {
+	if strings.HasSuffix(text, "...") {
+		return text
+	}
+	return strings.TrimSuffix(text, ".")
+}
+
 func ids(requirements []*reports.Requirement) (all []string) {
 	for _, q := range requirements {
 		all = append(all, q.ID)
