@@ -109,12 +109,13 @@ func mainOf(doc []byte) []byte {
 	return doc[start:end]
 }
 
-// TestCellsOfThePageAreLinks checks that cells lead to the requirement in the report of their result.
+// TestCellsOfThePageAreLinks checks that cells lead to the requirement or the capabilities in the report of their result.
 func TestCellsOfThePageAreLinks(t *testing.T) {
 	table := compare.Of(compare.Input{Result: reporttest.Conformant(), Report: "../a%20b/index.html"}, compare.Input{Result: reporttest.Sample()})
 	var b bytes.Buffer
 	require.NoError(t, table.HTML(&b))
 	assert.Contains(t, b.String(), `<a href="../a%20b/index.html#CP-LIST-3">`)
+	assert.Contains(t, b.String(), `<a href="../a%20b/index.html#support">`)
 	assert.Equal(t, 1, strings.Count(b.String(), `#CP-LIST-3"`), "the second result has no report")
 }
 

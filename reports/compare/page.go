@@ -16,8 +16,12 @@ import (
 // Errors are those of w.
 func (t *Table) HTML(w io.Writer) error {
 	p := html.Matrix{Title: t.headline()}
-	if t.NotJudged > 0 {
-		p.Untested = reports.Count(t.NotJudged, "requirement")
+	switch t.NotJudged {
+	case 0:
+	case 1:
+		p.Untested = "1 requirement that no result has tested is not listed."
+	default:
+		p.Untested = reports.Count(t.NotJudged, "requirement") + " that no result has tested are not listed."
 	}
 	for _, c := range t.Columns {
 		o := overview.Of(c.Result)
@@ -40,7 +44,10 @@ func (t *Table) HTML(w io.Writer) error {
 				cell = notSelected
 			case has:
 				cell = html.MatrixCell{Class: reports.Slug(string(s.Class)), Text: string(s.Class),
-					Numbers: fmt.Sprintf("%d/%d", s.Numbers[overview.Passed], s.All)}
+					Numbers: fmt.Sprintf("%d/%d", s.Numbers[overview.Passed], s.All), Link: t.Columns[i].Report}
+				if cell.Link != "" {
+					cell.Link += "#support"
+				}
 			}
 			group.Cells = append(group.Cells, cell)
 		}

@@ -14,7 +14,7 @@ type Matrix struct {
 	Title    string
 	Columns  []MatrixColumn
 	Groups   []MatrixGroup
-	Untested string // "2 requirements", which are not listed, or ""
+	Untested string // a sentence about the requirements that are not listed, or ""
 }
 
 // MatrixColumn is a result.
