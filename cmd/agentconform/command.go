@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -147,8 +148,22 @@ func section(title string, c *cobra.Command) string {
 	return ".SH " + troff.Replace(title) + "\n.nf" + troff.Replace(text) + "\n.fi\n"
 }
 
+// relativeLink matches a link of a page in the folder docs to another page or, without a path, to a heading of its own.
+var relativeLink = regexp.MustCompile(`\[([^\]]+)\]\(([^):#]*)(#[^)]*)?\)`)
+
+// withAddresses replaces the relative links of a page in the folder docs by their texts and addresses.
+func withAddresses(page string) string {
+	return relativeLink.ReplaceAllStringFunc(page, func(link string) string {
+		parts := relativeLink.FindStringSubmatch(link)
+		if parts[2] == "" {
+			return parts[1]
+		}
+		return parts[1] + " (https://github.com/agentconform/agentconform/blob/main/docs/" + parts[2] + parts[3] + ")"
+	})
+}
+
 // configTopic returns the help topic with the reference of the configuration. It omits tables, which are hard to read
-// on a terminal.
+// on a terminal, and has no relative links, because a program has no other pages.
 func configTopic() *cobra.Command {
 	var text strings.Builder
 	for line := range strings.Lines(config.Page()) {
@@ -159,6 +174,6 @@ func configTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "config",
 		Short: "The keys of the configuration, with their defaults",
-		Long:  strings.TrimSpace(text.String()),
+		Long:  strings.TrimSpace(withAddresses(text.String())),
 	}
 }

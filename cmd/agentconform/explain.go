@@ -129,14 +129,14 @@ func (e explanation) text() string {
 		fmt.Fprintf(&b, "\nExplained by a failure of: %s\n", strings.Join(e.After, ", "))
 	}
 	fmt.Fprintf(&b, "\nClaimed in the key supports by: %s\n", e.claimedBy())
-	b.WriteString("\nInterface (spec/INTERFACE.md):\n")
+	b.WriteString("\nInterface (agentconform explain --section N prints a section):\n")
 	for _, s := range e.Interface {
 		fmt.Fprintf(&b, "  section %s: %s\n", s.Section, s.Title)
 	}
-	fmt.Fprintf(&b, "\nScenarios (%d):\n", len(e.Scenarios))
+	fmt.Fprintf(&b, "\nScenarios (%d), in https://github.com/agentconform/agentconform/tree/main/features:\n", len(e.Scenarios))
 	shown := map[int]bool{} // the line of the last step, which is the same in all rows of the examples of an outline
 	for _, s := range e.Scenarios {
-		fmt.Fprintf(&b, "  features/%s  %s\n", s.Key(), s.Name)
+		fmt.Fprintf(&b, "  %s  %s\n", s.Key(), s.Name)
 		last := s.Steps[len(s.Steps)-1].Line
 		for _, step := range s.Steps {
 			if !shown[last] {

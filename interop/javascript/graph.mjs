@@ -1,5 +1,6 @@
-// The conformance graph (reference/graphs/CONTRACT.md) as a LangGraph graph in JavaScript.
+// The conformance graph as a LangGraph graph in JavaScript.
 //
+// Its contract is https://github.com/agentconform/agentconform/blob/main/reference/graphs/CONTRACT.md
 // Words in the last human message control it: wait=<ms>, wait-after-write=<ms>, whoami, tool, fail.
 import { setTimeout as sleep } from "node:timers/promises";
 import { AIMessage, ToolMessage } from "@langchain/core/messages";

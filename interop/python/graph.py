@@ -1,5 +1,6 @@
-"""The conformance graph (reference/graphs/CONTRACT.md) as a LangGraph graph in Python.
+"""The conformance graph as a LangGraph graph in Python.
 
+Its contract is https://github.com/agentconform/agentconform/blob/main/reference/graphs/CONTRACT.md
 Words in the last human message control it: wait=<ms>, wait-after-write=<ms>, whoami, tool, fail.
 """
 

@@ -139,7 +139,7 @@ func newBreach(does, why string) *breach {
 func (as *Agents) blockedBy(w string, found *breach) *outcome.Outcome {
 	problem := fmt.Sprintf("the graph %q %s", as.target.Config.AssistantID, found.does)
 	as.target.Note(reports.Note{Kind: reports.NoteGraph, Text: problem})
-	return outcome.Blocked("%s: %s; see reference/graphs/CONTRACT.md", problem, found.why).By(reports.ByGraph, w)
+	return outcome.Blocked("%s: %s; agentconform graph writes a correct one", problem, found.why).By(reports.ByGraph, w)
 }
 
 // trial is what the trial of a word has shown.

@@ -22,7 +22,7 @@ import (
 const atMessages = "/values/messages"
 
 // graphHint is for a violation that a wrong graph can cause.
-const graphHint = "correct the graph that assistant_id names (reference/graphs/CONTRACT.md)"
+const graphHint = "correct the graph that assistant_id names (agentconform graph writes a correct one)"
 
 // StateIsServed judges that the state of a thread of the user returns 2xx.
 func StateIsServed(a *exchange.Response) error {
