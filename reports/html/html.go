@@ -46,10 +46,19 @@ var parsed = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page.gohtml").Funcs(template.FuncMap{
 		"count": reports.Count, "word": overview.Word,
 		"duration": reports.Duration, "ellipsis": safe.Ellipsis, "join": strings.Join, "known": (*reports.Known).String,
-		"long": isLong, "levels": func() []reports.Level { return reports.Levels }, "rule": reports.RuleURL, "excluded": func() string { return reports.ExcludedURL },
+		"long": isLong, "levels": func() []reports.Level { return reports.Levels }, "rule": reports.RuleURL, "segments": segmentsOf, "excluded": func() string { return reports.ExcludedURL },
 		"counts": countScenarios, "quote": quoteText, "sections": sectionsOf, "shortID": shortID, "slug": func(c overview.Class) string { return reports.Slug(string(c)) },
 	}).ParseFS(templates, "templates/*.gohtml"))
 })
+
+// segmentsOf returns the segments of a path, each with its slash. A line may break between them.
+func segmentsOf(path string) []string {
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	for i, s := range segments {
+		segments[i] = "/" + s
+	}
+	return segments
+}
 
 // isLong reports whether texts need a box that scrolls. Only such a box must be reachable by the keyboard.
 func isLong(texts ...string) bool {
