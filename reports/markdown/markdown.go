@@ -71,7 +71,7 @@ func (m *markdown) support() {
 	if len(rows) == 0 {
 		return
 	}
-	m.printf("| Capability | | Requirements |\n|---|---|---|\n")
+	m.printf("| Capability | Result | Requirements |\n|---|---|---|\n")
 	for _, s := range rows {
 		m.printf("| %s: %s | %s %s | %s |\n", safe.MarkdownCode(safe.Ellipsis(s.Name, 100)), safe.Prose(s.Title, 200), signs[s.Class], s.Class, s.Counts())
 	}
