@@ -31,9 +31,7 @@ func (w *World) defineJoins(r *common.Definitions) {
 	r.Then(`the join does not return before the end of the run`, func() error {
 		return judge.JoinIsNotEarly(judged(w.joined), w.current.Value())
 	})
-	r.Then(`the join does not wait for the run that is pending behind it`, func() error {
-		return judge.JoinIsNotHeldBack(judged(w.joined), w.current.Value(), w.prior.GraphRun.Value(), w.prior.Final, w.agents.Prompt())
-	})
+	r.Then(`the join does not wait for the run that is pending behind it`, w.joinDoesNotWaitForNext)
 }
 
 // startLongAndJoin starts a run and joins it while it is in progress, once or twice at the same time. Later steps judge
@@ -113,7 +111,7 @@ func (w *World) joinFollowed(ctx context.Context) error {
 		if err := join.OrUntil(ctx, p.Until().Add(w.agents.Prompt())); err != nil {
 			return false, err
 		}
-		if join.Over() {
+		if w.joinDoesNotWaitForNext() == nil {
 			return join.Sent().Before(p.Until()), nil
 		}
 		if _, err := w.server.Await(ctx, p.GraphRun); err != nil {
@@ -122,6 +120,10 @@ func (w *World) joinFollowed(ctx context.Context) error {
 		err = join.OrUntil(ctx, time.Now().Add(w.target.Config.Timeouts.Request))
 		return join.Sent().Before(p.Until()), err
 	})
+}
+
+func (w *World) joinDoesNotWaitForNext() error {
+	return judge.JoinIsNotHeldBack(judged(w.joined), w.current.Value(), w.prior.GraphRun.Value(), w.prior.Final, w.agents.Prompt())
 }
 
 // joinDuringLater joins a completed run while a later run, which takes twice as long as a join may, is in progress. It
