@@ -107,6 +107,7 @@ func (w *World) createBuildingOnPush(ctx context.Context) error {
 		return outcome.Inapplicable("build_on_push",
 			"the target does not accept build_on_push true with this create.body: %s", outcome.Seen(a))
 	}
+	w.builtOnPush = true
 	w.before, err = w.plane.Snapshot(ctx, w.Deployment)
 	return err
 }

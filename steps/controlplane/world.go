@@ -42,6 +42,8 @@ type World struct {
 	kind   string         // see [plane.KindOf]
 	later  []string       // the latest revisions after each of two updates
 
+	builtOnPush bool // the deployment has shown build_on_push true
+
 	// Lists of revisions.
 	query    string         // that the client is going to send
 	whole    []plane.List   // that the last act read

@@ -70,6 +70,8 @@ func readOnlyRows() []judgetest.Row {
 	const pointer = "/source_config/build_on_push"
 	notSent := tagged(201, tag, ``)
 	notSent.Sent = false
+	noLonger := tagged(201, tag, ``)
+	noLonger.Set = true
 	notFound := tagged(201, tag, ``)
 	notFound.Now = judgetest.Response(404, `{}`)
 	return []judgetest.Row{
@@ -86,6 +88,7 @@ func readOnlyRows() []judgetest.Row {
 		{Name: "no ref is shown", Got: NeverBuildsTagOnPush(tagged(201, ``, pushes)), Verdict: reports.Inconclusive},
 		{Name: "no build_on_push is shown", Got: NeverBuildsTagOnPush(tagged(201, tag, ``)), Verdict: reports.Inconclusive},
 		{Name: "no build_on_push is shown that nobody sent", Got: NeverBuildsTagOnPush(notSent)},
+		{Name: "no build_on_push is shown by a server that showed true", Got: NeverBuildsTagOnPush(noLonger)},
 		{Name: "no ref is shown after a refusal", Got: NeverBuildsTagOnPush(tagged(422, ``, pushes))},
 		{Name: "the deployment from a tag is not found", Got: NeverBuildsTagOnPush(notFound), Verdict: reports.Inconclusive},
 	}
