@@ -326,8 +326,8 @@ Feature: Authorization at the agent server
     restricting access."
     The requests send no filter, an empty filter, metadata that the threads of both users share, the ids of both
     threads, a status, an order, an empty list of ids, empty values, and the other user as owner. A filter may return
-    4xx. GET /threads is sent with limit and offset, too. The listing endpoint that is not configured is judged too, if
-    the target serves it. Judged for lists of the first user and of the second.
+    4xx. GET /threads is sent with limit and offset, and with the identity of the other user, too. The listing endpoint
+    that is not configured is judged too, if the target serves it. Judged for lists of the first user and of the second.
 
     Scenario Outline: A list with <filter> returns no threads of the <owner> user to another user
       Given the user is the <owner> configured user
@@ -430,10 +430,15 @@ Feature: Authorization at the agent server
         | no values                  |
         | an order                   |
 
-    Scenario: GET /threads with a query for a page returns no threads of the first user to another user
+    Scenario Outline: GET /threads with a query <purpose> returns no threads of the first user to another user
       Given a thread of each of two users
-      When the other user lists the threads with a query for a page
+      When the other user lists the threads with a query <purpose>
       Then the list holds no thread of the user
+
+      Examples:
+        | purpose             |
+        | for a page          |
+        | that names the user |
 
     Scenario: A list filtered by an object in the metadata returns no threads of the first user to another user
       Given a thread of each of two users, with an object in their metadata

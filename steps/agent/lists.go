@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -86,9 +87,9 @@ func (s *Server) listBy(ctx context.Context, who target.Caller, search bool) (*e
 	return s.send(ctx, who, http.MethodGet, ThreadsPath, nil)
 }
 
-// ListPage sends GET /threads with a query for a page, which a server may refuse. It is not applicable if GET without a
-// query is not served.
-func (s *Server) ListPage(ctx context.Context, who target.Caller) (*exchange.Response, error) {
+// ListByQuery sends GET /threads with a query, which a server may refuse. It is not applicable if GET without a query is
+// not served.
+func (s *Server) ListByQuery(ctx context.Context, who target.Caller, query url.Values) (*exchange.Response, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (s *Server) ListPage(ctx context.Context, who target.Caller) (*exchange.Res
 			return nil, err
 		}
 	}
-	r := s.target.ToAgent(s.Base, who, http.MethodGet, ThreadsPath+"?limit=10&offset=0", nil)
+	r := s.target.ToAgent(s.Base, who, http.MethodGet, ThreadsPath+"?"+query.Encode(), nil)
 	r.Wrong = true
 	return s.target.Client.Do(ctx, r)
 }

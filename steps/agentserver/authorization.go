@@ -3,6 +3,7 @@ package agentserver
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -30,7 +31,7 @@ func (w *World) defineOwners(r *common.Definitions) {
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner|an owner that is .+|`+
 		`a status|no ids|no values|an order|the object .+)`,
 		w.otherUserLists)
-	r.When(`the other user lists the threads with a query for a page`, w.otherUserListsByQuery)
+	r.When(`the other user lists the threads with a query (for a page|that names the user)`, w.otherUserListsByQuery)
 	r.When(`the user creates a thread that names another owner`, w.userCreatesForOther)
 	r.When(`the user creates a thread with metadata`, func(ctx context.Context) error {
 		w.mark = w.target.Name("kept")
@@ -152,14 +153,19 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 	return err
 }
 
-// otherUserListsByQuery lists the threads by GET with a limit and an offset, which the interface does not define. Some
-// servers have other code for a page.
-func (w *World) otherUserListsByQuery(ctx context.Context) error {
+// otherUserListsByQuery lists the threads by GET with a query, which the interface does not define. Some servers have
+// other code for a page, or filter by a user that the query names in place of the caller.
+func (w *World) otherUserListsByQuery(ctx context.Context, purpose string) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
 		return err
 	}
-	a, err := w.server.ListPage(ctx, other)
+	query := url.Values{"limit": {"10"}, "offset": {"0"}}
+	if purpose == "that names the user" {
+		user := w.owner().User.Owner()
+		query = url.Values{"owner": {user}, "user": {user}, "user_id": {user}, "identity": {user}}
+	}
+	a, err := w.server.ListByQuery(ctx, other, query)
 	if err != nil {
 		return err
 	}
