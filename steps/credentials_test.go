@@ -25,7 +25,8 @@ func TestWrongCredentialsFailNothing(t *testing.T) {
 	}{
 		"the key": {func(c *config.Config, s *independent.Server) {
 			c.Credentials, c.TenantIDAlone = config.Credentials{APIKey: "a-wrong-key"}, false
-		}, "the target refuses the configured credentials: correct AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key",
+		}, "the target refuses the configured credentials: correct AGENTCONFORM_CREDENTIALS_API_KEY, sent as X-Api-Key, " +
+			"or set headers.control_plane if a gateway requires a header",
 			"CP-ERROR-3", "CP-GET-2", nil},
 		"the users": {func(c *config.Config, s *independent.Server) {
 			c.AgentTarget = s.AgentURL

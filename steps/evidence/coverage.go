@@ -121,31 +121,36 @@ func (c *Collector) Responses(operation string, from, before int) []*Observation
 	})
 }
 
-// Trusted counts the responses of a side to credentials of the configuration, by status. Requests that are wrong on
-// purpose do not count, because they may be refused before the credentials are checked.
-func (c *Collector) Trusted(side spec.Side) map[int]int { return c.TrustedOf(side, "") }
+// Trusted counts the responses of a side to credentials of the configuration, by status: those of the address, or of all
+// addresses if it is empty. Requests that are wrong on purpose do not count, because they may be refused before the
+// credentials are checked.
+func (c *Collector) Trusted(side spec.Side, address string) map[int]int {
+	return c.TrustedOf(side, address, "")
+}
 
 // TrustedOf counts like Trusted the responses to one caller, by the name of the caller.
-func (c *Collector) TrustedOf(side spec.Side, caller string) map[int]int {
+func (c *Collector) TrustedOf(side spec.Side, address, caller string) map[int]int {
 	all := map[int]int{}
 	for _, o := range c.Observations() {
-		if !o.Past && o.Trusted && o.Side == side && !o.Wrong && (caller == "" || o.Caller.Name == caller) {
+		if !o.Past && o.Trusted && o.IsAt(side, address) && !o.Wrong && (caller == "" || o.Caller.Name == caller) {
 			all[o.Status]++
 		}
 	}
 	return all
 }
 
-// Statuses counts the responses of the sides by status and by content type.
-func (c *Collector) Statuses(sides ...spec.Side) (statuses map[int]int, contentTypes map[string]int) {
-	statuses, contentTypes = map[int]int{}, map[string]int{}
+// Statuses counts the responses of a side at the address, or at any if it is empty: by status, and the HTML pages.
+func (c *Collector) Statuses(side spec.Side, address string) (statuses map[int]int, pages int) {
+	statuses = map[int]int{}
 	for _, o := range c.Observations() {
-		if !o.Past && o.Status != 0 && slices.Contains(sides, o.Side) {
+		if !o.Past && o.Status != 0 && o.IsAt(side, address) {
 			statuses[o.Status]++
-			contentTypes[o.contentType]++
+			if o.contentType == "text/html" {
+				pages++
+			}
 		}
 	}
-	return statuses, contentTypes
+	return statuses, pages
 }
 
 // RequestKind classifies requests. The interface defines the responses to valid requests (section 4) and to requests

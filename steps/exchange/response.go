@@ -2,11 +2,14 @@ package exchange
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"encoding/json"
 	"iter"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -40,6 +43,26 @@ func (a *Response) Wire() []byte {
 		return a.Body
 	}
 	return a.Received
+}
+
+// RedirectedBase returns the base address to which a response redirects a request: the address without the path of the
+// request. It returns "" if the response is not a redirect, or leads to another path.
+func RedirectedBase(r Request, a *Response) string {
+	from, err := url.Parse(r.URL())
+	location := cmp.Or(a.Forwarded, a.Header.Get("Location"))
+	if err != nil || location == "" {
+		return ""
+	}
+	to, err := from.Parse(location)
+	if err != nil || to.User != nil {
+		return ""
+	}
+	to.RawQuery, to.Fragment = "", ""
+	base, hasPath := strings.CutSuffix(to.String(), r.Path)
+	if !hasPath || base == r.Base {
+		return ""
+	}
+	return base
 }
 
 // Ended returns when the response was complete.

@@ -200,6 +200,8 @@ func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outco
 		return outcome.Blocked("%s", r.unreachable).By(reports.ByTarget, r.target.Address())
 	case len(lacking) > 0:
 		return lacking[0]
+	case r.agentDown != "" && isOfAgent(s):
+		return outcome.Blocked("%s", r.agentDown).By(reports.ByTarget, r.target.Config.AgentTarget)
 	}
 	return nil
 }

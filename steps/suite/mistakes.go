@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -94,7 +95,7 @@ func (r *run) requestUnknownThread(ctx context.Context) {
 // credentials. It returns 0 if the half accepted one, or received none.
 func refusedAll(t *target.Target, side spec.Side) (status int) {
 	most := 0
-	for s, n := range t.Collector.Trusted(side) {
+	for s, n := range t.Collector.Trusted(side, addressOf(t, side)) {
 		if !t.Rejects(side, s) {
 			return 0
 		}
@@ -104,6 +105,15 @@ func refusedAll(t *target.Target, side spec.Side) (status int) {
 		}
 	}
 	return status
+}
+
+// addressOf returns agent_target for the agent server: those of the deployments of a test run are others. It returns "",
+// which means any address, if that is not set, and for the control plane.
+func addressOf(t *target.Target, side spec.Side) string {
+	if side == spec.AgentServer {
+		return t.Config.AgentTarget
+	}
+	return ""
 }
 
 // isRefused reports whether a half has refused every request with the configured credentials. More of them could lock an
@@ -119,7 +129,7 @@ func refusedUser(t *target.Target) (user, status int) {
 	for i := range t.Config.JudgedUsers() {
 		n := 0
 		isRefused := true
-		for s, count := range t.Collector.TrustedOf(spec.AgentServer, fmt.Sprintf("users.%d", i)) {
+		for s, count := range t.Collector.TrustedOf(spec.AgentServer, t.Config.AgentTarget, fmt.Sprintf("users.%d", i)) {
 			isRefused = isRefused && t.Rejects(spec.AgentServer, s)
 			status, n = s, n+count
 		}
@@ -133,7 +143,7 @@ func refusedUser(t *target.Target) (user, status int) {
 // usersSeen returns the indices of the users that have sent requests to the agent server.
 func usersSeen(t *target.Target) (all []int) {
 	for i := range t.Config.JudgedUsers() {
-		if len(t.Collector.TrustedOf(spec.AgentServer, fmt.Sprintf("users.%d", i))) > 0 {
+		if len(t.Collector.TrustedOf(spec.AgentServer, t.Config.AgentTarget, fmt.Sprintf("users.%d", i))) > 0 {
 			all = append(all, i)
 		}
 	}
@@ -159,7 +169,8 @@ func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) boo
 	case reports.Blocked, reports.Inconclusive:
 		return true
 	case reports.Passed:
-		return !s.Is(features.TagLast) && !s.Terms.Anonymous
+		usesOther := s.Requirement.Profile == features.EndToEnd && r.target.Config.AgentTarget != "" // that of its deployment
+		return !s.Is(features.TagLast) && !s.Terms.Anonymous && !usesOther
 	case reports.Failed:
 		if s.Is(features.TagLast) {
 			return false
@@ -176,12 +187,17 @@ func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) boo
 func rejection(t *target.Target, side spec.Side, status int, users []int) (keys []string, why string) {
 	const format = "%s refuses %s: %s; it returned %s"
 	const credentials = "the configured credentials"
-	c, seen := t.Config, refusalSeen(t, side, status, users)
+	c, refusal := t.Config, refusalOf(t, side, status, users)
+	seen := t.Redact.Excerpt(outcome.SeenShort(refusal))
+	ofGateway := ""
+	if refusal.Status != http.StatusUnauthorized || isPage(refusal) { // servers of the interface mostly return 401
+		ofGateway = ", or " + headersOfGateway(t, side)
+	}
 	if side == spec.ControlPlane {
 		for _, each := range t.Given(target.Preferred(c.Credentials)) {
 			keys = append(keys, "credentials."+each.Key)
 		}
-		return keys, fmt.Sprintf(format, "the target", credentials, "correct "+t.Sent("credentials", c.Credentials), seen)
+		return keys, fmt.Sprintf(format, "the target", credentials, "correct "+t.Sent("credentials", c.Credentials)+ofGateway, seen)
 	}
 	const agentServer = "the agent server"
 	if len(c.Users) == 0 {
@@ -197,21 +213,47 @@ func rejection(t *target.Target, side spec.Side, status int, users []int) (keys 
 		keys = append(keys, key)
 		named = append(named, name)
 	}
-	return keys, fmt.Sprintf(format, agentServer, credentials, "correct "+strings.Join(named, " and "), seen)
+	if acceptedElsewhere(t, users) {
+		return append(keys, "agent_target"), fmt.Sprintf(format, agentServer, "users that the agent server of a deployment accepts",
+			"correct agent_target, or "+headersOfGateway(t, side), seen)
+	}
+	return keys, fmt.Sprintf(format, agentServer, credentials, "correct "+strings.Join(named, " and ")+ofGateway, seen)
 }
 
-// refusalSeen describes the first response with the status to credentials of the configuration. At the agent server these
-// are those of the users, if there are any.
-func refusalSeen(t *target.Target, side spec.Side, status int, users []int) string {
+// headersOfGateway returns the remedy for a gateway in front of a half that refuses requests without a header.
+func headersOfGateway(t *target.Target, side spec.Side) string {
+	key := headersKey(side)
+	if t.Config.Has(key) {
+		return "correct " + t.Config.Named(key) + " if a gateway requires other headers"
+	}
+	return "set " + key + " if a gateway requires a header"
+}
+
+// acceptedElsewhere reports whether the agent server of a deployment has accepted one of the users that agent_target
+// refuses.
+func acceptedElsewhere(t *target.Target, users []int) bool {
+	for _, i := range users {
+		for _, o := range t.Collector.Observations() {
+			isOther := o.Side == spec.AgentServer && o.Base != t.Config.AgentTarget && t.Config.AgentTarget != ""
+			if isOther && o.Trusted && o.Caller.Name == fmt.Sprintf("users.%d", i) && o.Status/100 == 2 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// refusalOf returns the first response with the status to credentials of the configuration. At the agent server these are
+// those of the users, if there are any.
+func refusalOf(t *target.Target, side spec.Side, status int, users []int) *exchange.Response {
 	for _, o := range t.Collector.Observations() {
 		isOf := side == spec.ControlPlane || len(users) == 0 ||
 			slices.ContainsFunc(users, func(i int) bool { return o.Caller.Name == fmt.Sprintf("users.%d", i) })
-		if o.Trusted && o.Side == side && o.Status == status && isOf {
-			a := &exchange.Response{Status: status, Body: []byte(o.Response)}
-			return t.Redact.Excerpt(outcome.SeenShort(a))
+		if o.Trusted && o.IsAt(side, addressOf(t, side)) && o.Status == status && isOf {
+			return &exchange.Response{Status: status, Body: []byte(o.Response)}
 		}
 	}
-	return fmt.Sprintf("status %d", status)
+	return &exchange.Response{Status: status}
 }
 
 // blockUnknownWords blocks, at the end of a test run, the scenarios that failed because of names in vocabulary that the

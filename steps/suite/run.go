@@ -29,7 +29,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -47,7 +46,6 @@ import (
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
-	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/explore"
 	"github.com/agentconform/agentconform/steps/invariants"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -118,6 +116,7 @@ type run struct {
 	played    recording.Summary
 
 	unreachable string // why nothing can be judged: the target does not respond, or its address is wrong; or ""
+	agentDown   string // the agent server at agent_target does not respond, while the control plane does; or ""
 	cut         bool   // the context ended before all scenarios that send requests were judged
 
 	repetition            int      // the current one, counted from 1
@@ -191,6 +190,7 @@ func (r *run) prepare(ctx context.Context) error {
 		r.unreachable = err.Error()
 		return nil
 	}
+	r.agentDown = r.reachAgent(ctx)
 	sendsRequests := func(s *features.Scenario) bool { return !s.Terms.Record }
 	if slices.ContainsFunc(r.selected, sendsRequests) {
 		r.separateCallers(ctx)
@@ -298,45 +298,6 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	r.invariants = invariants.NewRecord(t, r.otherOutcomes)
 	r.situations = &situations.Situations{Target: t, Plane: p, Agents: agents, Selected: situations.Select(selected)}
 	return r, nil
-}
-
-// reach returns an error if the target does not respond to a request, so that this is reported once. Any response is
-// enough.
-func (r *run) reach(ctx context.Context) error {
-	c := r.target.Config
-	var request exchange.Request
-	switch {
-	case c.Target != "":
-		request = r.target.ToControlPlane(target.TheClient, "GET", plane.RevisionsPath(target.UnknownID()), nil)
-	case c.AgentTarget != "":
-		request = r.target.ToAgent(c.AgentTarget, target.Caller{}, "GET", agent.StatePath(target.UnknownID()), nil)
-	default:
-		return errors.New("no target is configured: set --target, --agent-target or both")
-	}
-	ctx = evidence.WithScenario(ctx, "fixture: the first request", 0)
-	a, err := r.target.Client.Do(ctx, request)
-	var none *exchange.NoResponse
-	if errors.As(err, &none) && none.Timeout {
-		request.Path = plane.DeploymentPath(target.UnknownID()) // one operation may hang where others do not
-		a, err = r.target.Client.Do(ctx, request)
-	}
-	if expects := r.expectsTLS(ctx, request, a, err); expects != nil {
-		return expects
-	}
-	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("%s had not responded when the test run was stopped", request.Base)
-	}
-	if !errors.As(err, &none) {
-		return err
-	}
-	if none.Closed || none.Busy != 0 { // the target is there; scenarios judge how it responds
-		return nil
-	}
-	message := none.Message()
-	if none.Timeout {
-		message += "; start the target, or " + none.Longer()
-	}
-	return fmt.Errorf("%s does not respond: %s", request.Base, message)
 }
 
 // Stopped is the cause of a context that ends a test run early. It is in the result.

@@ -1,0 +1,103 @@
+package suite
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/agentconform/agentconform/spec"
+)
+
+// half has the responses of a half of the interface.
+type half struct {
+	side     spec.Side
+	address  string
+	statuses map[int]int // the number of responses with each status
+	pages    int         // the number of responses that are HTML pages
+}
+
+// halves returns each half that may be judged.
+func (r *run) halves() []half {
+	var all []half
+	for _, side := range r.target.Sides() {
+		address := r.target.Config.Target
+		if side == spec.AgentServer {
+			address = r.target.AgentAddress()
+		}
+		statuses, pages := r.target.Collector.Statuses(side, addressOf(r.target, side))
+		all = append(all, half{side, r.target.Redact.Text(address), statuses, pages})
+	}
+	return all
+}
+
+func (h half) total() (n int) {
+	for _, count := range h.statuses {
+		n += count
+	}
+	return n
+}
+
+// status returns the status of all responses, or 0 if there are none or several.
+func (h half) status() int {
+	if len(h.statuses) != 1 {
+		return 0
+	}
+	return slices.Collect(maps.Keys(h.statuses))[0]
+}
+
+// sameResponses describes the responses of a half that is not a server of the interface, with the remedy: every response
+// has the same status, or most are HTML pages. It returns "" if no half is like that. It names the half if the other one
+// has responses, too, that differ.
+func sameResponses(halves []half) string {
+	responding := slices.DeleteFunc(slices.Clone(halves), func(h half) bool { return h.total() == 0 })
+	isEqual := func(h half) bool { return h.status() != 0 && h.status() == responding[0].status() }
+	areEqual := !slices.ContainsFunc(responding, func(h half) bool { return !isEqual(h) })
+	for _, h := range responding {
+		of := " of the " + strings.ReplaceAll(string(h.side), "-", " ")
+		if areEqual || len(responding) == 1 {
+			of = ""
+		}
+		if text := h.describe(of, areEqual); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// describe describes the responses of a half, or returns "" if they may be those of a server of the interface: it refuses
+// requests without credentials, so few of many responses have the same status. If all responses of the test run have the
+// same status, any number is enough.
+func (h half) describe(of string, areEqual bool) string {
+	const many = 20
+	status := h.status()
+	isSame := status != 0 && (areEqual || h.total() >= many)
+	always := fmt.Sprintf("every response%s had status %d: ", of, status)
+	base := fmt.Sprintf("check that %s (%s) is the base URL, with its path prefix", h.address, addressKey(h.side))
+	switch {
+	case isSame && h.remedyFor(status) != "":
+		return always + h.remedyFor(status)
+	case h.pages*2 > h.total():
+		return fmt.Sprintf("%d of %d responses%s are HTML pages: %s", h.pages, h.total(), of, base)
+	case isSame && (areEqual || status == http.StatusNotFound):
+		return always + base + "; agentconform doctor looks for it"
+	}
+	return ""
+}
+
+// remedyFor returns the remedy for a half that returns the status for every request, or "" if its address may be wrong.
+func (h half) remedyFor(status int) string {
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return "check credentials and users"
+	case status == http.StatusTooManyRequests:
+		return "check the target's rate limit and load"
+	case status >= 300 && status < 400:
+		return "set " + addressKey(h.side) + " to the URL that it redirects to"
+	case status >= 500:
+		return "check the target's log; if a gateway or a proxy responds, start the server behind it, or correct " +
+			addressKey(h.side)
+	}
+	return ""
+}
