@@ -5,9 +5,12 @@ import (
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,14 +45,14 @@ func TestRemediesHelp(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, server.Close()) })
 	s := setups{server: server, ca: newAuthority(t)}
-	for _, r := range append(s.wrongAddresses(), s.wrongCredentials(t)...) {
+	for _, r := range slices.Concat(s.wrongAddresses(), s.otherServers(t), s.wrongCredentials(t)) {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			c := s.configuration(t)
 			r.change(t, c)
 			file, out := filepath.Join(t.TempDir(), "vendor.yaml"), t.TempDir()
 			tested := func() (code int, headline string) {
-				code, printed := command(t, "run", "--config", file, "--only", "CP-CREATE-1,AS-THREAD-1", "--out", out)
+				code, printed := command(t, "run", "--config", file, "--only", "CP-CREATE-1,AS-THREAD-1,E2E-1", "--out", out)
 				return code, regexp.MustCompile(`(?m)^. (conformant|non-conformant|incomplete) .*$`).FindString(printed)
 			}
 			for _, a := range r.advice {
@@ -75,12 +78,6 @@ func (s setups) wrongAddresses() []remedied {
 	plane, agent := s.server.ControlPlaneURL(), s.server.AgentURL()
 	toPlane := func(c *config.Config) { c.Target = plane }
 	toAgent := func(c *config.Config) { c.AgentTarget = agent }
-	agentAt := func(address string) func(*testing.T, *config.Config) {
-		return func(t *testing.T, c *config.Config) {
-			agentAlone(t, c)
-			c.AgentTarget = address
-		}
-	}
 	scheme := func(from, to string) func(*config.Config) {
 		return func(c *config.Config) { c.Target = strings.Replace(c.Target, from, to, 1) }
 	}
@@ -93,8 +90,6 @@ func (s setups) wrongAddresses() []remedied {
 		{"base path", at(plane + "/api"), []advice{{`set target to ` + plane + `$`, `set target to it$`, 3, toPlane}}},
 		{"base path of the agent server", agentAt(agent + "/more"),
 			[]advice{{`set agent_target to ` + agent + `$`, `set agent_target to it$`, 3, toAgent}}},
-		{"another server", agentAt(plane), []advice{{`check agent_target: is it the base URL, with its path prefix\?$`,
-			`every response had status 404: check that \S+ \(agent_target\) is the base URL`, 1, toAgent}}},
 		{"no server", at("http://127.0.0.1:1"), []advice{{`start the target, or correct target$`,
 			`connection refused; start the target, or correct target$`, 3, toPlane}}},
 		{"no agent server", func(_ *testing.T, c *config.Config) { c.AgentTarget = "http://127.0.0.1:1" },
@@ -111,6 +106,113 @@ func (s setups) wrongAddresses() []remedied {
 			require.NoError(t, os.WriteFile(c.TLS.CA, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der.Certificate().Raw}), 0o600))
 		}, []advice{{`add that certificate \(it is self-signed\) to the file of tls.ca$`,
 			`add that certificate \(it is self-signed\) to the file of tls.ca$`, 3, s.trusted}}},
+	}
+}
+
+// agentAt configures only an agent server at the URL.
+func agentAt(address string) func(*testing.T, *config.Config) {
+	return func(t *testing.T, c *config.Config) {
+		agentAlone(t, c)
+		c.AgentTarget = address
+	}
+}
+
+// beforeAPI serves a page or a redirect for all paths that are not below a prefix.
+func beforeAPI(prefix string, other http.HandlerFunc) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		all := http.NewServeMux()
+		all.Handle(prefix+"/", http.StripPrefix(prefix, next))
+		all.Handle("/", other)
+		return all
+	}
+}
+
+// otherServers returns set-ups in which something else responds at an address: the other half of the interface, a page for
+// people, a redirect, or a gateway.
+func (s setups) otherServers(t *testing.T) []remedied {
+	plane, agent := s.server.ControlPlaneURL(), s.server.AgentURL()
+	long := time.Now().Add(1000 * time.Hour)
+	page := answering(200, "Content-Type", "text/html", "<html>")(nil).ServeHTTP
+	toAgent := func(c *config.Config) { c.AgentTarget = agent }
+	below := func(path string) func(*config.Config) { return func(c *config.Config) { c.Target += path } }
+	to := func(location string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, location+r.URL.RequestURI(), http.StatusPermanentRedirect)
+		}
+	}
+	login := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case r.Header.Get("X-Gateway") != "":
+				next.ServeHTTP(w, r)
+			case r.URL.Path == "/login":
+				page(w, r)
+			default:
+				http.Redirect(w, r, "/login", http.StatusFound)
+			}
+		})
+	}
+	// gateway puts a layer in front of the agent server.
+	gateway := func(layer func(http.Handler) http.Handler) string {
+		to, err := url.Parse(plane)
+		require.NoError(t, err)
+		server := httptest.NewServer(layer(httputil.NewSingleHostReverseProxy(to)))
+		t.Cleanup(server.Close)
+		return server.URL + strings.TrimPrefix(agent, plane)
+	}
+	header := map[string]string{"X-Gateway": "the-gateway-key"}
+	withHeader := func(c *config.Config) { c.Headers.AgentServer = header }
+	secure := httptest.NewUnstartedServer(nil)
+	secure.TLS = s.certificate("127.0.0.1", long)
+	secure.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		to, _ := url.Parse(plane)
+		httputil.NewSingleHostReverseProxy(to).ServeHTTP(w, r)
+	})
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	const half = `serves a control plane; set agent_target to the address of a deployed agent server$`
+	const isPlane = `is a control plane \(POST /v2/deployments returns 401\), not an agent server: set agent_target to the ` +
+		`address of a deployed agent server, or target to it$`
+	const isAgent = `is an agent server \(POST /threads returns 401\), not a control plane: set agent_target to it, and target ` +
+		`to the control plane if there is one$`
+	onlyAgent := func(next http.Handler) http.Handler { // on its host there is no control plane
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/agents/") {
+				next.ServeHTTP(w, r)
+				return
+			}
+			http.NotFound(w, r)
+		})
+	}
+	const header403 = `if a gateway .* requires a header with every request, set headers.agent_server$`
+	return []remedied{
+		{"the control plane", agentAt(plane), []advice{{half, isPlane, 3, toAgent}}},
+		{"the deployments", agentAt(plane + "/v2/deployments"), []advice{{`has the path of a control plane; set agent_target to the ` +
+			`address of a deployed agent server$`, isPlane, 3, toAgent}}},
+		{"an agent server", at(gateway(onlyAgent)), []advice{{`serves an agent server; set agent_target to it, and target to the ` +
+			`control plane if there is one$`, isAgent, 3, func(c *config.Config) { c.AgentTarget, c.Target = c.Target, plane }}}},
+		{"a web site with the API below it", s.behind(beforeAPI("/api", page), nil, nil), []advice{{`set target to \S+/api$`,
+			`\(POST /v2/deployments returns 200\), but \S+/api does: set target to it$`, 3, below("/api")}}},
+		{"a redirect to another path", s.behind(beforeAPI("/app", to("/app")), nil, nil), []advice{{
+			`redirected to \S+; requests other than GET are not sent there; if all requests belong there, set target to \S+/app$`,
+			`\(POST /v2/deployments returns 308\), but \S+/app does: set target to it$`, 3, below("/app")}}},
+		{"a redirect to https", s.behind(beforeAPI("/none", to(secure.URL)), nil, s.trusted), []advice{{
+			`if that is the target, set target to ` + secure.URL + `$`,
+			`redirects every request to ` + secure.URL + ` \(status 308\): set target to it if that is the target$`, 3,
+			func(c *config.Config) { c.Target = secure.URL }}}},
+		{"a login page", s.behind(login, nil, nil), []advice{{
+			`got a redirect to \S+/login": .*; if a gateway requires a header in place of a login, set headers.control_plane$`,
+			`redirects every request to "/login" .*, or headers.control_plane if a gateway requires a header in place of the login$`, 3,
+			func(c *config.Config) { c.Headers.ControlPlane = header }}}},
+		{"a gateway of the agent server", agentAt(gateway(demanding("X-Gateway", ""))), []advice{{header403,
+			`refuses the configured credentials: correct users.0.token \(\S+\), or set headers.agent_server if a gateway `, 3,
+			withHeader}}},
+		{"a gateway of only one agent server", func(_ *testing.T, c *config.Config) { c.AgentTarget = gateway(demanding("X-Gateway", "")) },
+			[]advice{{header403, `refuses users that the agent server of a deployment accepts: correct agent_target, or set ` +
+				`headers.agent_server if a gateway requires a header; it returned status 403`, 3, withHeader}}},
+		{"an agent server that does not respond", func(_ *testing.T, c *config.Config) {
+			c.AgentTarget, c.Timeouts.Request = gateway(silent), time.Second
+		}, []advice{{`no response within 1s`, `does not respond: no response within 1s; start the target, or raise timeouts.request`, 3, toAgent}}},
 	}
 }
 

@@ -118,7 +118,10 @@ func below(prefix string) func(http.Handler) http.Handler {
 }
 
 func silent(http.Handler) http.Handler {
-	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // before that, the end of the connection is not noticed
+		<-r.Context().Done()
+	})
 }
 
 // through configures a proxy that returns the status for every request, for a host name that does not exist.

@@ -139,7 +139,7 @@ func TestExamine(t *testing.T) {
 		"an unknown id is found":      {guarded(respond(200, "application/json", `{"resources":[],"offset":0}`)), thePlane, says{"control plane": `note: .* expected 404, got status 200 with {"resources":\[\],"offset":0}; `}, true},
 		"an echo":                     {echo, thePlane, says{"control plane": `note: .* expected 404, got status 200 with "\$AGENTCONFORM_CREDENTIALS_API_KEY"`}, true},
 		"redirected":                  {moved, thePlane, says{"control plane": `problem: .* status 301, redirect to "https://elsewhere.example/\?key=\$AGENTCONFORM_CREDENTIALS_API_KEY"; if that is the target, set target`}, false},
-		"redirected on the same host": {movedHere, thePlane, says{"redirect": `note: GET .*: redirected to http://.*/new/v2/.*; requests other than GET are not sent there; set target to the base URL there$`}, true},
+		"redirected on the same host": {movedHere, thePlane, says{"redirect": `note: GET .*: redirected to http://.*/new/v2/.*; requests other than GET are not sent there; if all requests belong there, set target to http://.*/new$`}, true},
 		"hangs up":                    {closing, thePlane, says{"control plane": "problem: .*: the connection was closed"}, false},
 		"asks to wait":                {busy, by(thePlane, func(c *config.Config) { c.Timeouts.Request = 2 * time.Second }), says{"control plane": "problem: .* asks to wait for more than 2s; wait, or"}, false},
 		"a low rate": {guarded(respond(404, "application/json", notFound)), func(c *config.Config, base string) {

@@ -17,6 +17,7 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/suite"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -90,7 +91,13 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 	case a.Status >= 300 && a.Status < 400:
 		to := x.target.Redact.Text(a.Header.Get("Location"))
 		remedy := "if that is the target, set " + key + " to its base URL"
+		moved := exchange.RedirectedBase(p.request, a)
+		if moved != "" {
+			remedy = "if that is the target, set " + key + " to " + x.target.Redact.Text(moved)
+		}
 		return check(Problem, remedy, "status %d, redirect to %.200q", a.Status, to)
+	case x.isRefused(p) && p.request.Side == spec.AgentServer && hasPathOfPlane(base):
+		return check(Problem, otherHalf[spec.AgentServer].remedy, "status %d: %s has the path of a control plane", a.Status, base)
 	case x.isRefused(p):
 		if x.isRefused(nobody) {
 			refusal += "; if a gateway in front of it requires a header with every request, " + x.headersRemedy(p.request.Side)
@@ -110,9 +117,17 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 		if isPage(a) {
 			got = fmt.Sprintf("status %d with an HTML page", a.Status)
 		}
+		if a.Forwarded != "" && elsewhere == "" {
+			return check(state, "set "+key+" to the base URL of the API; if a gateway requires a header in place of a login, "+
+				x.headersRemedy(p.request.Side), "expected JSON, got a redirect to %.200q: %s", x.target.Redact.Text(a.Forwarded), got)
+		}
 		return check(state, baseAddress(key, elsewhere), "expected JSON, got %s", got)
 	case target.NotServed(a) && nobody.response != nil && nobody.response.Status == a.Status:
 		found := x.guarded(ctx, nobody)
+		if found == "" && x.isOtherHalf(ctx, nobody) {
+			return check(Problem, otherHalf[p.request.Side].remedy, "status %d, but %s serves %s", a.Status, base,
+				otherHalf[p.request.Side].name)
+		}
 		listsNoThreads := found == base
 		requiresNoCredentials := found == "" && p.request.Side == spec.ControlPlane
 		if listsNoThreads || requiresNoCredentials {
@@ -215,6 +230,28 @@ func (x *examiner) guarded(ctx context.Context, nobody *probe) string {
 	return ""
 }
 
+// otherHalf has the name of the half that may be served at the address of another one, by the side of that, and the remedy.
+var otherHalf = map[spec.Side]struct{ name, remedy string }{
+	spec.ControlPlane: {"an agent server", "set agent_target to it, and target to the control plane if there is one"},
+	spec.AgentServer:  {"a control plane", "set agent_target to the address of a deployed agent server"},
+}
+
+func hasPathOfPlane(base string) bool {
+	return strings.HasSuffix(base, plane.DeploymentsPath) || strings.HasSuffix(base, "/v2")
+}
+
+// isOtherHalf reports whether the address of one half refuses a read of the other half without credentials.
+func (x *examiner) isOtherHalf(ctx context.Context, nobody *probe) bool {
+	base := nobody.request.Base
+	p := &probe{request: x.target.ToControlPlane(target.Nobody, http.MethodGet, plane.RevisionsPath(target.UnknownID()), nil)}
+	p.request.Base = base
+	if nobody.request.Side == spec.ControlPlane {
+		p.request = x.target.ToAgent(base, target.Caller{}, http.MethodGet, agent.StatePath(target.UnknownID()), nil)
+	}
+	x.sendAll(ctx, p)
+	return x.isRefused(p) && !target.NotServed(p.response)
+}
+
 // examineConnection reports how the address of a key is reached, from the first response to the probes: the proxy, TLS,
 // the clock and redirects.
 func (x *examiner) examineConnection(key string, probes []*probe) {
@@ -245,9 +282,13 @@ func (x *examiner) examineConnection(key string, probes []*probe) {
 	}
 	x.examineClock(p)
 	to := x.target.Redact.Text(a.Forwarded)
-	if to != "" {
+	if to != "" && len(x.problems()) == 0 {
 		found := p.call() + ": redirected to " + to + "; requests other than GET are not sent there"
-		x.add(Noted, "redirect", found, "set "+key+" to the base URL there")
+		base, remedy := x.target.Redact.Text(exchange.RedirectedBase(p.request, a)), ""
+		if base != "" {
+			remedy = "if all requests belong there, set " + key + " to " + base
+		}
+		x.add(Noted, "redirect", found, remedy)
 	}
 }
 
