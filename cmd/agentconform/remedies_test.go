@@ -72,6 +72,23 @@ func TestRemediesHelp(t *testing.T) {
 	}
 }
 
+// TestHintOfARefusal checks that the hint of a refusal with another status than the configured one asks to correct the key,
+// which is set.
+func TestHintOfARefusal(t *testing.T) {
+	t.Parallel()
+	server, err := reference.Start(t.Context(), reference.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, server.Close()) })
+	c := setups{server: server}.configuration(t)
+	agentAlone(t, c)
+	c.Agent.RejectedStatus = config.Always(403)
+	file := filepath.Join(t.TempDir(), "vendor.yaml")
+	require.NoError(t, os.WriteFile(file, c.YAML(), 0o600))
+	code, printed := command(t, "run", "--config", file, "--only", "AS-AUTH-1", "--out", t.TempDir())
+	assert.Equal(t, 1, code)
+	assert.Regexp(t, `(?m)^     Hint      correct agent.rejected_status if the handler chooses this status$`, printed)
+}
+
 // wrongAddresses returns set-ups in which the target is not reached, or something else is.
 func (s setups) wrongAddresses() []remedied {
 	long := time.Now().Add(1000 * time.Hour)

@@ -327,5 +327,5 @@ func (w *World) rejectedHint(a *exchange.Response) string {
 	case missing || !a.IsRefused():
 		return ""
 	}
-	return "set agent.rejected_status if the handler chooses another status"
+	return "correct agent.rejected_status if the handler chooses this status" // without this key any 4xx passes
 }

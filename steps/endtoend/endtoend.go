@@ -123,7 +123,8 @@ func (w *World) userCallsUntilNew(ctx context.Context) error {
 }
 
 func (w *World) isNew() error {
-	return judge.AnswerIsNew(w.last().Final, w.last().Said(), w.runs[0].Said())
+	_, key := w.plane.Sources.Another()
+	return judge.AnswerIsNew(w.last().Final, w.last().Said(), w.runs[0].Said(), key)
 }
 
 // messageIsNew returns an error if the last ai message equals that of the first revision. It blocks if the graph ignores

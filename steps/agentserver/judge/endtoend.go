@@ -18,8 +18,8 @@ func AnswersAreEqual(first, second string) error {
 }
 
 // AnswerIsNew judges that the answer after an update differs from that of the first revision. state is the one after
-// the run.
-func AnswerIsNew(state *exchange.Response, said, first string) error {
+// the run. The key is that of the second source.
+func AnswerIsNew(state *exchange.Response, said, first, key string) error {
 	if said != first {
 		return nil
 	}
@@ -29,6 +29,6 @@ func AnswerIsNew(state *exchange.Response, said, first string) error {
 		Expected: fmt.Sprintf("another answer than %q", said),
 		Actual:   fmt.Sprintf("%q again", said),
 		Pointer:  atMessages,
-		Hint:     "set alternatives to a second source whose graph returns another ai message",
+		Hint:     "correct " + key + " if the graph of that source returns the same ai message",
 	})
 }
