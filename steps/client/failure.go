@@ -53,6 +53,9 @@ func (p *progress) noResponse(r exchange.Request, err error) *exchange.NoRespons
 	case n.Stage == exchange.StageTLS, failed && op.Op == "remote error", errors.As(err, new(*clientRefused)) && !began:
 		n.Cause, n.Stage = err.Error(), exchange.StageTLS
 		n.Remedy = p.route.remedyOfTLS(r.Base, err)
+		if !failed && errors.As(err, new(*clientRefused)) { // net/http has various errors for this
+			n.Cause = "the server requested a client certificate and closed the connection"
+		}
 		if record, is := errors.AsType[tls.RecordHeaderError](err); is && string(record.RecordHeader[:]) == "HTTP/" {
 			n.Cause = http.ErrSchemeMismatch.Error()
 		}

@@ -145,6 +145,7 @@ func TestAServerThatLetsNobodyIn(t *testing.T) {
 		require.ErrorAs(t, err, &none)
 		assert.Equal(t, closed, none.Closed, err)
 		assert.Equal(t, !closed, strings.Contains(none.Remedy, "tls.cert"))
+		assert.Equal(t, !closed, none.Cause == "the server requested a client certificate and closed the connection", none.Cause)
 		letIn.Store(true)
 		_, err = c.Do(t.Context(), exchange.Request{Base: server.URL, Method: http.MethodGet, Path: "/x", Timeout: 5 * time.Second})
 		require.NoError(t, err)
