@@ -1,6 +1,7 @@
 package steps_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -45,6 +46,7 @@ func TestMissingKeyAddsWhatItPromises(t *testing.T) {
 					if m.Key == c.key {
 						promised = m.Adds
 					}
+					assert.False(t, strings.HasPrefix(m.Key, c.key+"."), "%s adds nothing without %s", m.Key, c.key)
 				}
 				added := 0
 				for _, q := range before.Requirements {
