@@ -402,7 +402,7 @@ Feature: Authentication at the agent server
       When all exchanges of the test run are read
       Then no user was refused with 401 between two requests that were served
 
-  @AS-AUTH-6 @must @section-2 @section-5
+  @AS-AUTH-6 @must @section-2 @section-5 @after:AS-AUTH-7
   @writes
   Rule: The graph receives the user's identity and custom fields in graph_auth_user
     "After authentication the returned user object is placed in config["configurable"]["graph_auth_user"]; graph nodes

@@ -132,12 +132,12 @@ type Report struct {
 }
 
 // ReportsFields judges that a run reports fields of its caller. others are the identities of other users: a run that
-// reports one of them shows that it is not the configuration that is wrong.
+// reports one of them has received another user, and the configuration is not wrong.
 func ReportsFields(r Report, fields map[string]any, others ...string) error {
-	hint := reportHint
+	hint, kind := reportHint, outcome.WrongValue
 	isReported := func(identity string) bool { return messages.ReportsField(r.Said, "identity", identity) }
 	if slices.ContainsFunc(others, isReported) {
-		hint = callerHint
+		hint, kind = callerHint, outcome.Leak
 	}
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		value := fields[field]
@@ -149,7 +149,7 @@ func ReportsFields(r Report, fields map[string]any, others ...string) error {
 			actual = fmt.Sprintf("%s %s", field, other)
 		}
 		return outcome.Fails(r.State, outcome.Violation{
-			Kind:     outcome.WrongValue,
+			Kind:     kind,
 			Class:    field,
 			Summary:  fmt.Sprintf("A run does not report the %s of the user who started it", field),
 			Expected: fmt.Sprintf("%s %s", field, messages.InJSON(value)),

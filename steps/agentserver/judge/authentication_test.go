@@ -57,8 +57,8 @@ func known(name string, pairs ...any) User {
 }
 
 func reportRows() []judgetest.Row {
-	fields := func(said string) error {
-		return ReportsFields(Report{State: stateOf(), Said: said}, map[string]any{"identity": "ada", "role": "author"})
+	fields := func(said string, others ...string) error {
+		return ReportsFields(Report{State: stateOf(), Said: said}, map[string]any{"identity": "ada", "role": "author"}, others...)
 	}
 	reported := func(own, other User, said ...string) error {
 		var all []Report
@@ -76,6 +76,8 @@ func reportRows() []judgetest.Row {
 	secret := known("Bob", "email", "bob@example.com", "level", 4, "short", "abc")
 	return []judgetest.Row{
 		{Name: "the run reports its caller", Got: fields(`{"identity":"ada","role":"author"}`)},
+		{Name: "the run reports the identity of another user", Got: fields(`{"identity":"bob","role":"author"}`, "bob"),
+			Kind: outcome.Leak, Class: "identity", Pointer: atMessages, Actual: `identity "bob"`},
 		{Name: "the run reports no role", Got: fields(`{"identity":"ada"}`),
 			Kind: outcome.WrongValue, Class: "role", Pointer: atMessages, Actual: "an answer without it"},
 		{Name: "the run reports another identity", Got: fields(`{"identity":"bob","role":"author"}`),
