@@ -90,7 +90,8 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 		return check(state, remedy, "status %d", a.Status)
 	case a.Status >= 300 && a.Status < 400:
 		to := x.target.Redact.Text(a.Header.Get("Location"))
-		remedy := "if that is the target, set " + key + " to its base URL"
+		remedy := "if that is the target, set " + key + " to its base URL; if it is a login page, and a gateway requires a header in " +
+			"its place, " + x.headersRemedy(p.request.Side)
 		moved := exchange.RedirectedBase(p.request, a)
 		if moved != "" {
 			remedy = "if that is the target, set " + key + " to " + x.target.Redact.Text(moved)
