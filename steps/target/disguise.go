@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"net/url"
@@ -123,8 +124,8 @@ func (t *Target) claim(what string) (http.Header, error) {
 		"headers that name the user": {"X-User-Id": {user}, "X-User": {user}, "X-Owner": {user}, "X-Remote-User": {user},
 			"Remote-User": {user}, "X-Forwarded-User": {user}, "X-Auth-Request-User": {user}, "X-Authenticated-User": {user},
 			"Cookie": {"user=" + url.QueryEscape(user)}},
-		"headers that claim a studio user or an administrator": {"X-Studio-User": {"true"}, "X-Auth-Scheme": {"studio"},
-			"X-Admin": {"true"}, "X-Role": {"admin"}},
+		"headers that claim a studio user or an administrator": {"X-Studio-User": {"true"},
+			schemeHeader: {cmp.Or(t.studioScheme(), "studio")}, "X-Admin": {"true"}, "X-Role": {"admin"}},
 		"headers that claim a request of this machine": {"X-Forwarded-For": {"127.0.0.1"}, "X-Real-Ip": {"127.0.0.1"},
 			"X-Internal": {"true"}},
 		"headers that override the path":     {"X-Original-Url": {"/"}, "X-Rewrite-Url": {"/"}},
@@ -137,13 +138,29 @@ func (t *Target) claim(what string) (http.Header, error) {
 	return header, nil
 }
 
-// unused removes the headers that the configuration uses.
+// schemeHeader names the way in which a caller authenticates. It is no credential.
+const schemeHeader = "X-Auth-Scheme"
+
+// studioScheme returns the value with which studio users name their scheme. It returns "" if they do not name one, or
+// send no other header that could be their credential.
+func (t *Target) studioScheme() string {
+	studio := t.CallerWith(studioKey).Header
+	if len(studio) < 2 {
+		return ""
+	}
+	return studio.Get(schemeHeader)
+}
+
+// unused removes the headers that the configuration uses. The scheme of studio users stays: without their credential it
+// must not give access.
 func (t *Target) unused(header http.Header) http.Header {
 	c := t.Config
 	used := append(gatewayNames(c), c.CredentialHeaders.APIKey, c.CredentialHeaders.TenantID, c.CredentialHeaders.Bearer)
 	for _, key := range t.UserKeys() {
 		for name := range t.CallerWith(key).Header {
-			used = append(used, name)
+			if key != studioKey || name != schemeHeader || t.studioScheme() == "" {
+				used = append(used, name)
+			}
 		}
 	}
 	for _, name := range used {
