@@ -202,7 +202,20 @@ func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation str
 	if err := w.plane.Settle(ctx, w.Deployment.ID); err != nil { // it may be busy with its first revision
 		return err
 	}
-	return w.try(ctx, target.Sender(scheme), operation)
+	if err := w.try(ctx, target.Sender(scheme), operation); err != nil || !w.scene.Response.IsRefused() {
+		return err
+	}
+	return w.updateUnchanged(ctx, target.Sender(scheme))
+}
+
+// updateUnchanged sends the source_config of the creation: a target may refuse an update that sets nothing.
+func (w *World) updateUnchanged(ctx context.Context, who target.Sender) error {
+	config, isSent := w.target.Config.Create.Body["source_config"]
+	if !isSent || w.refusedForCredentials(w.scene.Response) == nil {
+		return nil
+	}
+	body := map[string]any{"source_config": config}
+	return w.send(ctx, w.target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), body))
 }
 
 // refusedForCredentials judges a refusal. The create request has the empty object as its body if no deployment can be
