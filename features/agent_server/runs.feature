@@ -14,11 +14,18 @@ Feature: Runs
   Rule: POST /threads/{thread_id}/runs returns a run_id while the run is still in progress
     "POST /threads/{thread_id}/runs ... Run with run_id ... GET /threads/{thread_id}/runs/{run_id}/join ... Responds
     when the run completes"
+    Each request starts a run, even if its body equals that of an earlier one.
 
     Scenario: Starting a run returns a run_id
       Given a thread of the user
       When the user starts a run
       Then the response has a "run_id"
+
+    Scenario: A run with the same input as a completed one has another run_id
+      Given a completed run on a new thread
+      When the user starts a run with the same input
+      Then the response has a "run_id"
+      And its run_id differs from that of the earlier run
 
     Scenario: The response arrives while the run is in progress
       When the user starts a long run

@@ -25,6 +25,9 @@ func (w *World) defineRuns(r *common.Definitions) {
 	r.Given(`a run whose graph raises an error`, w.startFailingRun)
 	r.Given(`the user was refused a run with rollback and (.+) on it`, w.requireRefusedMistake)
 	r.When(`the user starts a run`, func(ctx context.Context) error { return w.post(ctx, agent.Order{}) })
+	r.When(`the user starts a run with the same input`, func(ctx context.Context) error {
+		return w.post(ctx, agent.Order{Text: w.current.Text()})
+	})
 	r.When(`the user starts a long run`, w.userStartsLong)
 	r.When(`the user starts a run on an unknown thread`, func(ctx context.Context) error {
 		return w.tryRun(ctx, w.owner(), &agent.Thread{ID: target.UnknownID(), Owner: w.owner()}, agent.Order{})
@@ -47,6 +50,9 @@ func (w *World) defineRuns(r *common.Definitions) {
 	// It blocks if the server refuses the run because it does not know the assistant.
 	r.Then(`the response has a "run_id"`, func(ctx context.Context) error {
 		return outcome.Unless(ctx, w.hasID("run_id"), w.server.KnowsAssistant)
+	})
+	r.Then(`its run_id differs from that of the earlier run`, func() error {
+		return judge.RunsDiffer(w.kept[0].Value(), w.current.Value())
 	})
 	r.Then(`the response comes before the end of the run`, w.acceptedInTime)
 	r.Then(`the response has the "run_id" of that run`, func() error {

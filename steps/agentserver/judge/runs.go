@@ -71,6 +71,20 @@ func RunIsAccepted(a *exchange.Response, id string) error {
 	return outcome.Fails(a, noID(a, "run_id", ""))
 }
 
+// RunsDiffer judges that two requests start two runs (section 4).
+func RunsDiffer(first, second Run) error {
+	if !exchange.SameID(first.ID, second.ID) {
+		return nil
+	}
+	return outcome.Fails(second.Created, outcome.Violation{
+		Kind:     outcome.WrongValue,
+		Summary:  "POST of a run with the same input as an earlier one returns the earlier run_id",
+		Expected: "a new run_id",
+		Actual:   "run_id " + second.ID + ", of the earlier run",
+		Pointer:  "/run_id",
+	})
+}
+
 func noID(a *exchange.Response, field, hint string) outcome.Violation {
 	v := outcome.Violation{
 		Kind:     outcome.Missing,

@@ -17,6 +17,11 @@ func runRows() []judgetest.Row {
 		r.Created = at(200, `{}`, 0, took)
 		return RunIsAcceptedInTime(r, start.Add(10*time.Second))
 	}
+	differ := func(second string) error {
+		r := run("one")
+		r.ID, r.Created = second, judgetest.Response(200, `{"run_id":"`+second+`"}`)
+		return RunsDiffer(run("one"), r)
+	}
 	const runID = "0a1b2c3d-4e5f-4000-8000-00000000abcd"
 	inBraces := func(status int, body string) error {
 		return IsRunOrError(judgetest.Response(status, body), "the id in braces", runID)
@@ -37,6 +42,9 @@ func runRows() []judgetest.Row {
 		{Name: "a creation that is redirected", Got: has(302, `{}`), Kind: outcome.WrongStatus},
 		{Name: "a run with an id", Got: RunIsAccepted(judgetest.Response(200, `{}`), "r1")},
 		{Name: "a run without an id", Got: RunIsAccepted(judgetest.Response(200, `{}`), ""), Kind: outcome.Missing, Pointer: "/run_id"},
+
+		{Name: "another run has another id", Got: differ("r2")},
+		{Name: "another run has the id of the earlier one", Got: differ("r1"), Kind: outcome.WrongValue, Pointer: "/run_id"},
 
 		{Name: "a run that is accepted in time", Got: accepted(9 * time.Second)},
 		{Name: "a run that is accepted at its end", Got: accepted(10 * time.Second),
