@@ -295,7 +295,7 @@ func (d *Deployment) updateOnly(ctx context.Context) error {
 }
 
 // supersede sends a second update as soon as the deployment names the revision of the first one, whose build may still be
-// in progress.
+// in progress. If the target goes on with that build, it may end last.
 func (d *Deployment) supersede(ctx context.Context) error {
 	if err := d.updateOnly(ctx); err != nil {
 		return err
@@ -303,7 +303,11 @@ func (d *Deployment) supersede(ctx context.Context) error {
 	if err := d.Plane.Update(ctx, d.Deployment, d.Plane.Sources.Next(2)); err != nil {
 		return err
 	}
-	return d.build(ctx)
+	if err := d.build(ctx); err != nil {
+		return err
+	}
+	_, err := d.Plane.AwaitSettled(ctx, d.Deployment)
+	return err
 }
 
 // updateAtOnce sends two updates to the same source at the same time. The interface does not state which of the two
