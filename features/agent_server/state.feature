@@ -4,6 +4,8 @@ Feature: The state of a thread
   The state of a thread contains the messages of its runs: the input as human messages, the output of the graph as ai
   messages, and the results of tools as tool messages.
 
+  A conforming target may write a system message at the start of each thread.
+
   Background:
     Given a deployed agent server
 
@@ -244,8 +246,7 @@ Feature: The state of a thread
   @writes
   Rule: The state of a new thread has no messages, whatever other threads of the user contain
     "Thread state: an object with values.messages, an array of message objects"
-    A system message at the start, which some servers write into each thread, is not judged. The state of a thread
-    without a run may be missing: any status below 500 is accepted.
+    The state of a thread without a run may be missing: any status below 500 is accepted.
 
     @situation
     Scenario Outline: When <event> on another thread, a new thread has no messages

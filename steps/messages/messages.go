@@ -23,6 +23,9 @@ const (
 	Tool  = "tool"
 )
 
+// system is the kind of a message of the server's own, which the interface does not name.
+const system = "system"
+
 // Message is a message of a thread's state.
 type Message struct {
 	Kind string // the field type, or "" if it is not a string
@@ -30,10 +33,11 @@ type Message struct {
 	ID   string // the field id if it is a string or a number, or "": the interface does not define it
 }
 
-// Of returns the messages of a state. The state of a thread without a run may have no values at all.
+// Of returns the messages of a state, without a system message at the start, which some servers write into each thread.
+// The state of a thread without a run may have no values at all.
 func Of(a *exchange.Response) []Message {
 	var all []Message
-	for _, item := range a.Get("values.messages").Array() {
+	for i, item := range a.Get("values.messages").Array() {
 		m := Message{Text: textOf(item.Get("content"))}
 		kind, id := item.Get("type"), item.Get("id")
 		if kind.Type == gjson.String {
@@ -41,6 +45,9 @@ func Of(a *exchange.Response) []Message {
 		}
 		if id.Type == gjson.String || id.Type == gjson.Number {
 			m.ID = id.String()
+		}
+		if i == 0 && m.Kind == system {
+			continue
 		}
 		all = append(all, m)
 	}

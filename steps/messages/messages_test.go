@@ -16,6 +16,8 @@ func TestOf(t *testing.T) {
 	for _, body := range []string{"", "not JSON", "[]", "{}", `{"values":{}}`, `{"values":null}`, `{"values":{"messages":null}}`, `{"values":{"messages":7}}`} {
 		assert.NotPanics(t, func() { Of(&exchange.Response{Body: []byte(body)}) }, body)
 	}
+	first := &exchange.Response{Body: []byte(`{"values":{"messages":[{"type":"system"},{"type":"human"},{"type":"system"}]}}`)}
+	assert.Equal(t, []Message{{Kind: Human}, {Kind: system}}, Of(first), "a system message at the start is the server's")
 	role := &exchange.Response{Body: []byte(`{"values":{"messages":[{"role":"user","content":"x","id":null}]}}`)}
 	assert.Equal(t, []Message{{Text: "x"}}, Of(role))
 }
