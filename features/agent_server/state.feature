@@ -107,6 +107,11 @@ Feature: The state of a thread
       Then the messages of the state have the types "human, ai, ai"
 
     @slow
+    Scenario: A run that takes longer leaves its messages once
+      When a run of the user that takes longer has completed
+      Then the messages of the state have the types "human, ai"
+
+    @slow
     Scenario: During a second run the state still shows the first one, or already the second
       Given a completed run on a new thread
       When the user reads the state again and again during a second run
