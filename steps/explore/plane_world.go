@@ -97,9 +97,12 @@ func (w past) showsLatest(owner string, a *exchange.Response) ([]past, *Wrong) {
 	if w[at].id == "" && w.find(named) < 0 {
 		w = w.naming(at, named)
 	}
-	if w.find(named) != at {
-		if w[at].id == "" {
+	if earlier := w.find(named); earlier != at {
+		switch {
+		case w[at].id == "":
 			owner = w[at].owner
+		case earlier >= 0: // a revision that a read has shown is not missing, whoever has written since
+			owner = successOf[getDeployment]
 		}
 		expected := fmt.Sprintf("the id of revision %d, %s", at+1, cmp.Or(w[at].id, "which is new"))
 		return nil, wrong(owner, outcome.Fails(a, outcome.Violation{Kind: outcome.WrongValue, Pointer: "/latest_revision_id",

@@ -32,12 +32,18 @@ func TestOwnerOfWrongSource(t *testing.T) {
 }
 
 // TestOwnerOfMissingRevision checks which requirement is violated if an update has made no revision, and another update that
-// sets no field of the source was sent since.
+// sets no field of the source was sent since. A deployment that names an earlier revision again does not name the latest.
 func TestOwnerOfMissingRevision(t *testing.T) {
 	w := past{{id: "1", owner: "CP-CREATE-2"}, {owner: "CP-UPDATE-2"}}
 	_, latest := w.showsLatest("CP-UPDATE-4", judgetest.Response(200, `{"latest_revision_id":"1"}`))
 	require.NotNil(t, latest)
 	assert.Equal(t, "CP-UPDATE-2", latest.Requirement)
+	shown := past{{id: "1", owner: "CP-CREATE-2"}, {id: "2", owner: "CP-UPDATE-2"}}
+	for named, want := range map[string]string{"1": "CP-GET-1", "3": "CP-AUTH-3"} {
+		_, latest = shown.showsLatest("CP-AUTH-3", judgetest.Response(200, `{"latest_revision_id":"`+named+`"}`))
+		require.NotNil(t, latest)
+		assert.Equal(t, want, latest.Requirement, named)
+	}
 	for list, want := range map[string]string{
 		`{"resources":[{"id":"1"}]}`:                       "CP-UPDATE-2",
 		`{"resources":[{"id":"1"},{"id":"2"},{"id":"3"}]}`: "CP-UPDATE-4",
