@@ -95,6 +95,12 @@ Feature: Runs
       Then the response has the "run_id" of that run
 
     @last
+    Scenario: A run that completed early in the test run can be retrieved at its end
+      Given a completed run
+      When the user retrieves the run
+      Then the response has the "run_id" of that run
+
+    @last
     @record
     Scenario: Every valid GET of a run returned 2xx
       When all exchanges of the test run are read

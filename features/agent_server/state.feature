@@ -118,6 +118,12 @@ Feature: The state of a thread
       Then each of these states shows one of both runs
 
     @last
+    Scenario: The state has the messages of a run that completed early in the test run at its end
+      Given a completed run
+      When the user reads the state of the thread
+      Then the state holds the run's input and its ai message
+
+    @last
     @record
     Scenario: No state lacks a completed run that it had shown before
       When all exchanges of the test run are read
