@@ -253,7 +253,7 @@ func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error
 			s.deployments[d.Object] = &deployment{Deployment: d.made, pasts: pasts, asked: 1, owner: owner}
 		case update:
 			t := s.deployments[d.Object]
-			owner := "CP-AUTH-3"
+			owner := createsNone[d.Caller]
 			if d.Caller == theClient {
 				_, source := s.change(d.With)
 				t.asked += min(len(source), 1)

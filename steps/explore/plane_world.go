@@ -76,6 +76,9 @@ var successOf = map[string]string{getDeployment: "CP-GET-1", getRevision: "CP-RE
 // refuses has the requirement that a caller is refused.
 var refuses = map[int]string{nobody: "CP-AUTH-1", unknown: "CP-AUTH-2", otherTenant: "CP-AUTH-6"}
 
+// createsNone has the requirement that an update of a caller creates no revision.
+var createsNone = map[int]string{nobody: "CP-AUTH-3", unknown: "CP-AUTH-3", otherTenant: "CP-AUTH-6"}
+
 // updated judges the response to an update. An update may be refused if others are sent at the same time, or if its
 // source cannot be built.
 func (s *planeSession) updated(w past, d done) ([]past, *Wrong) {
