@@ -303,6 +303,13 @@ Feature: Listing the revisions of a deployment
         | size |
         | 20   |
 
+    @reads:revisions=21
+    Scenario: Paging by the returned offset, without a limit, returns every revision exactly once
+      Given a deployment whose revisions are known
+      And paging through its revisions by computed offsets works
+      When the client pages through its revisions, without a limit, by returned offsets
+      Then every revision was returned exactly once
+
     @reads:settled=2 @reads:revisions=6
     Scenario: Paging through a filtered list by the returned offset returns exactly the filtered revisions
       Given a deployment whose revisions have settled in different statuses

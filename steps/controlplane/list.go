@@ -33,7 +33,7 @@ func (w *World) defineLists(r *common.Definitions) {
 	r.When(`the client lists all its revisions twice`, w.clientListsTwice)
 	// pages that grow find a server that takes an offset for the number of a page
 	r.When(`the client pages through (its revisions|each filtered list), `+
-		`(?:(\d+) at a time|each page larger than the one before), by (computed|returned) offsets`, w.clientPages)
+		`(?:(\d+) at a time|each page larger than the one before|without a limit), by (computed|returned) offsets`, w.clientPages)
 	r.When(`the client lists on from the offset of the last page, (\d+) at a time`, w.clientPagesOn)
 	r.Then(`no revision was returned again`, w.noneReturnedAgain)
 	r.Then(`the (?:list|update) returns 2xx`, w.served)
@@ -216,6 +216,9 @@ func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) erro
 	if offsets == "returned" {
 		pages = w.pageOn
 	}
+	if offsets == "returned" && sizes == "" {
+		what = "in pages without a limit"
+	}
 	if of == "its revisions" {
 		read, err := pages(ctx, "", w.known(), size)
 		if err != nil {
@@ -266,10 +269,15 @@ func (w *World) pageThrough(ctx context.Context, filter string, revisions, size 
 	}
 }
 
-// pageOn reads pages by the returned offsets, until a page is not full or all revisions must have been seen.
+// pageOn reads pages by the returned offsets, until a page is not full or all revisions must have been seen. If size is 0,
+// the requests have no limit.
 func (w *World) pageOn(ctx context.Context, filter string, revisions, size int) (plane.List, error) {
 	var all plane.List
-	query := plane.Query("limit="+strconv.Itoa(size), filter)
+	limit := "limit=" + strconv.Itoa(size)
+	if size == 0 {
+		size, limit = defaultLimit, ""
+	}
+	query := plane.Query(limit, filter)
 	for range revisions + 2 {
 		page, err := w.page(ctx, query)
 		if err != nil {
@@ -284,7 +292,7 @@ func (w *World) pageOn(ctx context.Context, filter string, revisions, size int) 
 		if err != nil {
 			return plane.List{}, err
 		}
-		query = plane.Query(plane.PageOf(size, offset), filter)
+		query = plane.Query(limit, "offset="+strconv.Itoa(offset), filter)
 	}
 	return all, nil
 }
