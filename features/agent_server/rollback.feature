@@ -242,6 +242,12 @@ Feature: Rolling back a run in progress
       Then the prior run can no longer be retrieved
       And the state holds the messages of the new run only
 
+    Scenario: A prior run whose graph would have raised an error does not reappear after its natural end
+      Given a failing run that was rolled back on a thread of its own
+      When the user retrieves the prior run and reads the state, after the natural end of the prior run
+      Then the prior run can no longer be retrieved
+      And the state holds the messages of the new run only
+
     @after:AS-STATE-2
     Scenario: The prior run does not reappear after a further run
       Given a run that was rolled back on a thread of its own

@@ -18,7 +18,7 @@ import (
 // defineRollback registers the sentences about runs that are rolled back (sections 3 and 7).
 func (w *World) defineRollback(r *common.Definitions) {
 	r.Given(`a run that was rolled back after (it had started|the state had shown its first message)`, w.useRollback)
-	r.Given(`a run that was rolled back on a thread of its own`, w.rollBackOnNewThread)
+	r.Given(`a (failing )?run that was rolled back on a thread of its own`, w.rollBackOnNewThread)
 	r.Given(`a thread that keeps the messages of its completed runs`, w.completeTwoRuns)
 	r.Given(`a later run on it has failed`, w.failOnThread)
 	r.Given(`a completed run and a run in progress on other threads of the user`, w.runElsewhere)
@@ -114,8 +114,12 @@ func (w *World) userRollsBack(ctx context.Context, moment string) error {
 }
 
 // rollBackOnNewThread rolls back a run on a thread that no other scenario reads.
-func (w *World) rollBackOnNewThread(ctx context.Context) error {
-	rb, err := w.server.RollBack(ctx, agent.HasStarted)
+func (w *World) rollBackOnNewThread(ctx context.Context, failing string) error {
+	plan := agent.Plan{Moment: agent.HasStarted}
+	if failing != "" {
+		plan.Prior.Words = agent.Fail
+	}
+	rb, err := w.server.RollBackAs(ctx, plan)
 	if err != nil {
 		return err
 	}
