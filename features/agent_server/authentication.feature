@@ -432,6 +432,12 @@ Feature: Authentication at the agent server
       When the user starts a run that reports its caller
       Then the run reports the custom fields of the user
 
+    @needs:users.0.identity @needs:agent.studio_headers
+    Scenario: The run of a studio user on a thread of the user does not receive the user
+      When the user starts a run that reports its caller
+      And a studio user starts a run that reports its caller on the same thread
+      Then the run of the studio user does not report the user
+
     @situation @needs:users.0.identity @after:AS-AUTH-7
     Scenario Outline: On a thread on which <event>, a further run receives its user
       Given a thread on which <event>

@@ -43,10 +43,12 @@ func (w *World) defineCallers(r *common.Definitions) {
 	r.When(duringRun, w.callerTriesDuringRun)
 	r.When(`the user starts a run that reports its caller`, w.userStartsReport)
 	r.When(`the user starts a run that reports its caller, and names another user in its config`, w.userClaimsAnother)
+	r.When(`a studio user starts a run that reports its caller on the same thread`, w.studioStartsReport)
 	r.When(twoUsersReport, w.usersStartReports)
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
 	r.Then(`the refusal contains the detail`, w.refusalCarriesDetail)
 	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
+	r.Then(`the run of the studio user does not report the user`, w.studioIsNotUser)
 	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
 	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.readDisguised)
 	r.Then(`no response shows anything of the run`, func() error {

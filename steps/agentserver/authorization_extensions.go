@@ -53,6 +53,52 @@ func (w *World) studioReplaces(ctx context.Context) error {
 	return nil
 }
 
+// studioStartsReport starts a run as a studio user, who need not have access, on the thread of the user's run.
+func (w *World) studioStartsReport(ctx context.Context) error {
+	studio, err := w.callerNamed(ctx, target.StudioUser)
+	if err != nil {
+		return err
+	}
+	g, err := w.server.Post(ctx, w.reported[0].Thread, agent.Order{Words: agent.Whoami, By: &studio})
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if g.Response.IsRefused() {
+		return outcome.Inapplicable("runs of studio users", "the target refuses a studio user's run on the thread of a user: %s",
+			outcome.Seen(g.Response))
+	}
+	if err := g.Accepted(); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if _, err := w.server.Await(ctx, g); err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	w.reported = append(w.reported, g)
+	return nil
+}
+
+// studioIsNotUser judges the run of the studio user. If it reports the user, a run on a thread of the studio user shows
+// whether the two have the same identity.
+func (w *World) studioIsNotUser(ctx context.Context) error {
+	user, g := w.reported[0].Thread.Owner.User, w.reported[1]
+	wrong := judge.ReportsNoOwner(judge.Report{State: g.Final, Said: g.Said(), Other: userOf(user)})
+	if wrong == nil || outcome.Is(wrong, reports.Inconclusive) {
+		return wrong
+	}
+	studio, err := w.callerNamed(ctx, target.StudioUser)
+	if err != nil {
+		return err
+	}
+	own, err := w.server.RunAlone(ctx, studio, agent.Order{Words: agent.Whoami})
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	if messages.ReportsField(own.Said(), "identity", user.Identity) {
+		return outcome.Inapplicable("another identity of studio users", "studio users have the identity of the first user")
+	}
+	return wrong
+}
+
 // tryAll sends the request of the owner last, because the operation may remove the thread. It skips the scenario if
 // the target does not have the operation. The reason is the same for all operations, so that reports show it once;
 // the scenario names the operation.

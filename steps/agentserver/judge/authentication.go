@@ -224,6 +224,25 @@ func ReportOwnCallers(runs ...Report) error {
 	return nil
 }
 
+// ReportsNoOwner judges that the run of a studio user does not report the owner of the thread, who is the other user.
+func ReportsNoOwner(r Report) error {
+	if r.Said == "" {
+		return outcome.Inconclusive("the run of the studio user has no answer")
+	}
+	if !messages.ReportsField(r.Said, "identity", r.Other.Known["identity"]) {
+		return nil
+	}
+	return outcome.Fails(r.State, outcome.Violation{
+		Kind:     outcome.WrongValue,
+		Class:    "studio user",
+		Summary:  "The run of a studio user reports the owner of the thread",
+		Expected: "the studio user, who started the run",
+		Actual:   "identity " + messages.InJSON(r.Other.Known["identity"]) + " of " + r.Other.Name,
+		Pointer:  atMessages,
+		Hint:     callerHint,
+	})
+}
+
 // Disguised is a response to a request that is written so that a server may take it for that of another caller.
 type Disguised struct {
 	Response *exchange.Response

@@ -74,7 +74,14 @@ func reportRows() []judgetest.Row {
 	south := known("South", "identity", "ada", "team", "xyz")
 	nobody := known("Ada")
 	secret := known("Bob", "email", "bob@example.com", "level", 4, "short", "abc")
+	studio := func(said string) error { return ReportsNoOwner(Report{State: stateOf(), Said: said, Other: ada}) }
 	return []judgetest.Row{
+		{Name: "a studio user's run reports another user", Got: studio(`{"identity":"studio"}`)},
+		{Name: "a studio user's run reports no user", Got: studio("null")},
+		{Name: "a studio user's run reports the owner of the thread", Got: studio(`{"identity":"ada"}`),
+			Kind: outcome.WrongValue, Class: "studio user", Pointer: atMessages, Actual: `identity "ada" of Ada`},
+		{Name: "a studio user's run has no answer", Got: studio(""), Verdict: reports.Inconclusive},
+
 		{Name: "the run reports its caller", Got: fields(`{"identity":"ada","role":"author"}`)},
 		{Name: "the run reports the identity of another user", Got: fields(`{"identity":"bob","role":"author"}`, "bob"),
 			Kind: outcome.Leak, Class: "identity", Pointer: atMessages, Actual: `identity "bob"`},
