@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -165,8 +166,8 @@ func (t *Thread) removedAreNotRetrieved(ctx context.Context) error {
 	})
 }
 
-// readsLackRemoved reads the thread, its runs, its earlier states and the list of threads. The interface does not define
-// the first three: not every server has these routes or responds to them.
+// readsLackRemoved reads the thread, its runs, its earlier states and the list of threads, and joins the runs that were
+// rolled back. The interface does not define the first three: not every server has these routes or responds to them.
 func (t *Thread) readsLackRemoved(ctx context.Context) error {
 	var all []*exchange.Response
 	for _, path := range []string{agent.ThreadPath(t.ID), agent.RunsPath(t.ID), agent.HistoryPath(t.ID)} {
@@ -183,7 +184,27 @@ func (t *Thread) readsLackRemoved(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return judge.ShowNothingOf(append(all, list...), agent.Values(t.removed), agent.Values(t.AllExcept(t.removed...)))
+	joins, err := t.joinsOfRemoved(ctx)
+	if err != nil {
+		return err
+	}
+	all = slices.Concat(all, list, joins)
+	return judge.ShowNothingOf(all, agent.Values(t.removed), agent.Values(t.AllExcept(t.removed...)))
+}
+
+// joinsOfRemoved joins the runs that were rolled back. The interface does not define how a server responds, or when.
+func (t *Thread) joinsOfRemoved(ctx context.Context) (all []*exchange.Response, err error) {
+	for _, g := range t.removed {
+		a, err := t.server.JoinCompleted(ctx, t.owner(), g)
+		if _, isUnanswered := errors.AsType[*exchange.NoResponse](err); isUnanswered {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
 }
 
 // otherCannotRead also reads the state by the ID in capitals. That may be the ID of no thread, whose state may be empty, so

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -162,12 +163,14 @@ func HoldsNoMessages(state *exchange.Response) error {
 }
 
 // ShowNothingOf judges that responses to the owner show neither the id nor the text of runs that were rolled back
-// (section 3: they are completely deleted from storage). It does not look for a text that a run in others has, too.
+// (section 3: they are completely deleted from storage). It does not look for a text that a run in others has, too. A
+// response may repeat the id in the path of its request.
 func ShowNothingOf(responses []*exchange.Response, removed, others []Run) error {
 	for _, a := range responses {
 		for _, r := range removed {
 			isRepeated := slices.ContainsFunc(others, func(other Run) bool { return other.Text() == r.Text() })
-			showsID := a.Status < http.StatusBadRequest && len(r.ID) >= 12 && messages.ContainsText(a, r.ID)
+			isEcho := strings.Contains(a.Request.Path, r.ID)
+			showsID := a.Status < http.StatusBadRequest && len(r.ID) >= 12 && !isEcho && messages.ContainsText(a, r.ID)
 			showsText := !isRepeated && a.Status < http.StatusBadRequest && messages.ContainsText(a, r.Text())
 			if !showsID && !showsText {
 				continue

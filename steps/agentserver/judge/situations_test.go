@@ -19,6 +19,8 @@ func situationRows() []judgetest.Row {
 	refused := judgetest.Response(http.StatusNotFound, `{"values":{"messages":[{"type":"human","content":"one"}]}}`)
 	removed := run("wait=100 the prior run")
 	removed.ID = "00000000-0000-4000-8000-000000000001"
+	join := judgetest.Response(http.StatusOK, `{"__error__":"run `+removed.ID+` not found"}`)
+	join.Request.Path = "/threads/t/runs/" + removed.ID + "/join"
 	shows := func(status int, body string) error {
 		return ShowNothingOf([]*exchange.Response{judgetest.Response(status, body)}, []Run{first, removed}, []Run{second})
 	}
@@ -62,6 +64,7 @@ func situationRows() []judgetest.Row {
 		{Name: "a refusal that names the run", Got: shows(http.StatusNotFound, `{"detail":"`+removed.ID+`"}`)},
 		{Name: "a short id", Got: shows(http.StatusOK, `{"run_id":"r1"}`)},
 		{Name: "the id of a removed run", Kind: outcome.NotRemoved, Got: shows(http.StatusOK, `[{"run_id":"`+removed.ID+`"}]`)},
+		{Name: "the id of a removed run in the response to its join", Got: ShowNothingOf([]*exchange.Response{join}, []Run{removed}, nil)},
 		{Name: "the text of a removed run", Kind: outcome.NotRemoved, Got: shows(http.StatusOK, `{"x":["`+removed.Text()+`"]}`)},
 		{Name: "the text of a removed run and of its new run", Got: ShowNothingOf(withSame, []Run{removed}, []Run{same})},
 
