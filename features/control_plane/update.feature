@@ -396,6 +396,8 @@ Feature: Updating a deployment
       Then the deployment still has build_on_push true
       When the client sends an update with an empty source_config
       Then the deployment still has build_on_push true
+      When the client sends an update with null as its source_config
+      Then the deployment still has build_on_push true
       When the client sends an update with only its name
       Then the deployment still has build_on_push true
       When the client updates "repo_ref"
