@@ -288,6 +288,17 @@ Feature: Runs
       When all exchanges of the test run are read
       Then every valid request to "join-run" returned 2xx
 
+  @AS-RUN-11 @should @section-4 @slow
+  @writes
+  Rule: A run completes although the client of its join has gone away
+    "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
+    A join waits for a run, and the interface gives it no other effect. It does not state what happens if the client
+    closes the connection.
+
+    Scenario: A run whose join was dropped completes
+      When the user drops the join of a long run
+      Then the run completes although its join was dropped
+
   @AS-RUN-6 @should @section-4 @form
   @writes
   Rule: An unknown assistant_id returns 4xx, adds no messages, and the thread stays usable

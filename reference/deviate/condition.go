@@ -174,6 +174,7 @@ var callers = map[string]func(x *exchange) bool{
 	"without-credentials": func(x *exchange) bool { // or with empty ones
 		return !slices.ContainsFunc(carriers, func(name string) bool { return strings.TrimSpace(x.r.Header.Get(name)) != "" })
 	},
+	"gone":  func(x *exchange) bool { return x.r.Context().Err() != nil }, // has closed the connection
 	"first": func(x *exchange) bool { return sends(x, lookup(x.memory, x.memory.first, x.op.Side)) },
 	"owner": func(x *exchange) bool { return sends(x, x.memory.owner(x)) },
 	"maker": func(x *exchange) bool {

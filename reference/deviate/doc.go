@@ -62,7 +62,7 @@
 //	status = 2xx
 //	count PLACE = N
 //	caller anonymous, without-credentials (or with empty ones), first (the creator of the first object), owner (of the
-//	       object), maker (the owner of home)
+//	       object), maker (the owner of home), gone (has closed the connection; write it after a condition on the response)
 //	known PARAMETER (a request with that ID has succeeded)
 //	after OPERATION (it has succeeded with the same object); within 60ms of OPERATION (since then)
 //	nth N, every N, first N (of the exchanges of an object that met all conditions before; "of all" counts all objects)

@@ -64,7 +64,10 @@ func otherServers() []EquivalentMutant {
 			Name: "earlier-deployed-revisions-become-skipped", Apply: around(skipEarlier),
 			Differs: "once a later revision is DEPLOYED, earlier DEPLOYED revisions are SKIPPED",
 		},
-		{Name: "dropped-joins-cancel", Differs: "a run is canceled if a client drops its join", Apply: around(cancelIfDropped)},
+		{
+			Name: "dropped-joins-cancel", Differs: "a run is canceled if a client drops its join", Apply: around(cancelIfDropped),
+			Also: map[string]string{"AS-RUN-11": "the interface does not state that the run completes"},
+		},
 		{
 			Name: "branded-words", Apply: speaking(branded),
 			Differs: "the neutral words of the interface are replaced by a vendor's names",

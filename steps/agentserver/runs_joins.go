@@ -23,6 +23,7 @@ func (w *World) defineJoins(r *common.Definitions) {
 	r.When(`the user joins a run that replaces another run`, w.joinReplacing)
 	r.When(`the user joins a run behind which another one is pending`, w.joinFollowed)
 	r.When(`the user joins the run during a later run`, w.joinDuringLater)
+	r.When(`the user drops the join of a long run`, w.dropJoin)
 	r.When(`the user joins the run`, w.userJoins)
 	r.When(`the user joins the run again and again`, w.userJoinsOften)
 	r.Then(`the join returns any status`, w.joinReturns)
@@ -30,6 +31,9 @@ func (w *World) defineJoins(r *common.Definitions) {
 	r.Then(`the join returns 2xx at once`, w.joinReturnsAtOnce)
 	r.Then(`the join does not return before the end of the run`, func() error {
 		return judge.JoinIsNotEarly(judged(w.joined), w.current.Value())
+	})
+	r.Then(`the run completes although its join was dropped`, func() error {
+		return judge.DroppedJoinKeepsRun(w.scene.Response, w.current.Value())
 	})
 	r.Then(`the join does not wait for the run that is pending behind it`, w.joinDoesNotWaitForNext)
 }
@@ -124,6 +128,33 @@ func (w *World) joinFollowed(ctx context.Context) error {
 
 func (w *World) joinDoesNotWaitForNext() error {
 	return judge.JoinIsNotHeldBack(judged(w.joined), w.current.Value(), w.prior.GraphRun.Value(), w.prior.Final, w.agents.Prompt())
+}
+
+// dropJoin joins a run in progress, closes the connection while the join is pending, and waits until the run has ended.
+func (w *World) dropJoin(ctx context.Context) error {
+	const lost = "the run ended before its join was dropped"
+	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
+		if err := w.startLong(ctx); err != nil {
+			return false, outcome.AsPrecondition(err)
+		}
+		join := w.server.JoinNow(ctx, w.current)
+		defer join.Leave()
+		if err := join.OrUntil(ctx, time.Now().Add(min(w.agents.Slack(), w.current.Order.Hold/4))); err != nil {
+			return false, err
+		}
+		isInProgress := time.Now().Before(w.current.NotOverBefore())
+		w.wanted = agent.Longer(w.current.Order.Hold, time.Since(w.current.Response.Sent))
+		switch {
+		case !isInProgress:
+			return false, nil
+		case join.Over():
+			return false, outcome.Blocked("the join returned during the run").ByRequirement("AS-RUN-4")
+		}
+		join.Leave()
+		state, err := w.server.Await(ctx, w.current)
+		w.scene.Response = state
+		return true, outcome.AsPrecondition(err)
+	})
 }
 
 // joinDuringLater joins a completed run while a later run, which takes twice as long as a join may, is in progress. It

@@ -99,6 +99,20 @@ func JoinIsNotHeldBack(j Join, r, next Run, end *exchange.Response, limit time.D
 	})
 }
 
+// DroppedJoinKeepsRun judges that a run has completed although the client of its join has gone away. state is the state
+// after the run has ended.
+func DroppedJoinKeepsRun(state *exchange.Response, r Run) error {
+	if r.CompleteIn(state) {
+		return nil
+	}
+	return outcome.Fails(state, outcome.Violation{
+		Kind:     outcome.Missing,
+		Summary:  "A run does not complete after the client of its join has gone away",
+		Expected: "the input and the ai message of the run",
+		Pointer:  atMessages,
+	})
+}
+
 // JoinIsPrompt judges that the join of a completed run returns 2xx within the limit.
 func JoinIsPrompt(a *exchange.Response, limit time.Duration) error {
 	if err := JoinIsServed(a); err != nil {

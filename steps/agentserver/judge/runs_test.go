@@ -112,6 +112,10 @@ func joinRows() []judgetest.Row {
 		{Name: "the later run has not completed", Got: heldBack(3*time.Second, human("one")),
 			Verdict: reports.Inconclusive},
 
+		{Name: "the run completes after its join was dropped", Got: DroppedJoinKeepsRun(stateOf(human("one"), ai("one")), one)},
+		{Name: "the run does not complete after its join was dropped", Got: DroppedJoinKeepsRun(stateOf(human("one")), one),
+			Kind: outcome.Missing, Pointer: atMessages},
+
 		{Name: "the join of a completed run returns at once", Got: prompt(200, time.Second)},
 		{Name: "the join of a completed run returns late", Got: prompt(200, time.Second+time.Millisecond),
 			Kind: outcome.NoResponse, Actual: "a response after 1.001s"},
