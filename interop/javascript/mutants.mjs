@@ -30,7 +30,10 @@ export const mutants = {
   },
   "graph-gets-the-first-user": {
     does: "the graph receives the user of the first request that the server got, whoever sends the run",
-    fails: { "AS-AUTH-7": "each run must receive the user of its own request" },
+    fails: {
+      "AS-AUTH-7": "each run must receive the user of its own request",
+      "AS-AUTH-6": "the fields of the second user do not reach the graph",
+    },
     apply({ wrap, handlers, runs }) {
       let first;
       wrap(handlers, "authenticate", (authenticate) => async (request) => {
