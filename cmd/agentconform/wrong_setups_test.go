@@ -260,7 +260,7 @@ func (s setups) elsewhere() []wrongSetup {
 		{name: "the agent server", change: at(s.server.AgentURL()), code: 3, says: `; set target to ` + plane + `$`},
 		{name: "path missing", change: s.behind(below("/platform"), nil, func(c *config.Config) {}), code: 3, says: `control plane .*got status 404 with 404 page not found; check target: is it the base URL, with its path prefix\?$`},
 		{name: "a web site", change: s.behind(answering(200, "Content-Type", "text/html", "<html>"), nil, nil), code: 3, says: `HTML page; check target: is it the base URL, with its path prefix\?$`},
-		{name: "redirect to another host", change: s.behind(answering(301, "Location", "https://moved.example/", ""), nil, nil), code: 3, says: `redirect to "https://moved.example/"; if that is the target, set target to its base URL; if it is a login page, .*, set headers.control_plane$`},
+		{name: "redirect to another host", change: s.behind(answering(301, "Location", "https://moved.example/", ""), nil, nil), code: 3, says: `redirect to "https://moved.example/"; if that is the target, set target to its base URL; if a gateway requires a header in place of a login, set headers.control_plane$`},
 		{name: "gateway without a server", change: s.behind(answering(502, "Content-Type", "text/plain", ""), nil, nil), code: 3, says: `status 502; .*start the server behind it, or correct target$`},
 	}
 }

@@ -258,7 +258,7 @@ func detailOf(a *exchange.Response) string {
 	if a.IsJSON() {
 		text, _ = a.Get("detail").Value().(string)
 	}
-	if len(text) > most || isPage(a) {
+	if len(text) > most || a.IsPage() {
 		return ""
 	}
 	return text

@@ -190,26 +190,26 @@ func (x *examiner) listProbe(who target.Caller, search bool) *probe {
 }
 
 // orSearch requests the threads with the search endpoint if agent.listing is not set and GET /threads is not served or
-// returns something else than a list, as a test run does. It returns the probes of GET /threads if search does not serve
-// either.
+// returns something other than a list, as a test run does. It returns the probes of GET /threads if the search is not
+// served either.
 func (x *examiner) orSearch(ctx context.Context, listed []*probe) []*probe {
 	first := listed[0]
 	if x.target.Config.Agent.Listing != "" || first.response == nil {
 		return listed
 	}
-	isOther := first.response.OK() && !isList(first.response)
-	if !isOther && !target.NotServed(first.response) {
+	isNotList := first.response.OK() && !isList(first.response)
+	if !isNotList && !target.NotServed(first.response) {
 		return listed
 	}
 	searched := x.listProbes(true)
 	x.sendAll(ctx, searched...)
 	a := searched[0].response
-	if a == nil || target.NotServed(a) || a.Status >= http.StatusInternalServerError || isOther && !isList(a) {
+	if a == nil || target.NotServed(a) || a.Status >= http.StatusInternalServerError || isNotList && !isList(a) {
 		return listed
 	}
 	x.target.ListsBySearch()
 	seen := fmt.Sprintf("status %d", first.response.Status)
-	if isOther {
+	if isNotList {
 		seen = "no array"
 	}
 	x.add(Noted, "agent.listing", fmt.Sprintf("%s: %s; threads are listed with POST /threads/search", first.call(), seen), "")

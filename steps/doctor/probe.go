@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -90,8 +89,8 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 		return check(state, remedy, "status %d", a.Status)
 	case a.Status >= 300 && a.Status < 400:
 		to := x.target.Redact.Text(a.Header.Get("Location"))
-		remedy := "if that is the target, set " + key + " to its base URL; if it is a login page, and a gateway requires a header in " +
-			"its place, " + x.headersRemedy(p.request.Side)
+		remedy := "if that is the target, set " + key + " to its base URL; if a gateway requires a header in place of a login, " +
+			x.headersRemedy(p.request.Side)
 		moved := exchange.RedirectedBase(p.request, a)
 		if moved != "" {
 			remedy = "if that is the target, set " + key + " to " + x.target.Redact.Text(moved)
@@ -115,7 +114,7 @@ func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, ref
 			elsewhere = ""
 		}
 		got := x.seen(a)
-		if isPage(a) {
+		if a.IsPage() {
 			got = fmt.Sprintf("status %d with an HTML page", a.Status)
 		}
 		if a.Forwarded != "" && elsewhere == "" {
@@ -182,8 +181,6 @@ func baseAddress(key, found string) string {
 	return "set " + key + " to " + found
 }
 
-func isPage(a *exchange.Response) bool { return bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")) }
-
 // describeMissing describes why there was no response and at which stage, with a remedy.
 func (x *examiner) describeMissing(p *probe, key string) (found, remedy string) {
 	none, hasNone := errors.AsType[*exchange.NoResponse](p.err)
@@ -231,7 +228,7 @@ func (x *examiner) guarded(ctx context.Context, nobody *probe) string {
 	return ""
 }
 
-// otherHalf has the name of the half that may be served at the address of another one, by the side of that, and the remedy.
+// otherHalf describes, for the address of each half, the other half that may be served there, and the remedy.
 var otherHalf = map[spec.Side]struct{ name, remedy string }{
 	spec.ControlPlane: {"an agent server", "set agent_target to it, and target to the control plane if there is one"},
 	spec.AgentServer:  {"a control plane", "set agent_target to the address of a deployed agent server"},
@@ -241,7 +238,7 @@ func hasPathOfPlane(base string) bool {
 	return strings.HasSuffix(base, plane.DeploymentsPath) || strings.HasSuffix(base, "/v2")
 }
 
-// isOtherHalf reports whether the address of one half refuses a read of the other half without credentials.
+// isOtherHalf reports whether the other half is served at the address of a half: it refuses a read without credentials.
 func (x *examiner) isOtherHalf(ctx context.Context, nobody *probe) bool {
 	base := nobody.request.Base
 	p := &probe{request: x.target.ToControlPlane(target.Nobody, http.MethodGet, plane.RevisionsPath(target.UnknownID()), nil)}

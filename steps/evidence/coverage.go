@@ -121,14 +121,14 @@ func (c *Collector) Responses(operation string, from, before int) []*Observation
 	})
 }
 
-// Trusted counts the responses of a side to credentials of the configuration, by status: those of the address, or of all
-// addresses if it is empty. Requests that are wrong on purpose do not count, because they may be refused before the
-// credentials are checked.
+// Trusted counts the responses of a side at the address to credentials of the configuration, by status. An empty address
+// stands for all. Requests that are wrong on purpose do not count, because they may be refused before the credentials are
+// checked.
 func (c *Collector) Trusted(side spec.Side, address string) map[int]int {
 	return c.TrustedOf(side, address, "")
 }
 
-// TrustedOf counts like Trusted the responses to one caller, by the name of the caller.
+// TrustedOf counts like Trusted, but only the responses to the caller with the name. An empty name stands for all.
 func (c *Collector) TrustedOf(side spec.Side, address, caller string) map[int]int {
 	all := map[int]int{}
 	for _, o := range c.Observations() {
@@ -139,7 +139,8 @@ func (c *Collector) TrustedOf(side spec.Side, address, caller string) map[int]in
 	return all
 }
 
-// Statuses counts the responses of a side at the address, or at any if it is empty: by status, and the HTML pages.
+// Statuses counts the responses of a side at the address by status, and those that are HTML pages. An empty address stands
+// for all.
 func (c *Collector) Statuses(side spec.Side, address string) (statuses map[int]int, pages int) {
 	statuses = map[int]int{}
 	for _, o := range c.Observations() {

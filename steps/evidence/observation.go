@@ -72,7 +72,7 @@ func (o *Observation) In(parameter string) string { return o.Op.In(o.Path, param
 // HasAnswer reports whether there is a response that does not only ask to wait.
 func (o *Observation) HasAnswer() bool { return o.Status != 0 && !o.passing }
 
-// IsAt reports whether the request was sent to a side at the address, or at any if it is empty.
+// IsAt reports whether the request was sent to a side at the address. An empty address stands for all.
 func (o *Observation) IsAt(side spec.Side, address string) bool {
 	return o.Side == side && (address == "" || o.Base == address)
 }

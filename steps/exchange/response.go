@@ -45,8 +45,8 @@ func (a *Response) Wire() []byte {
 	return a.Received
 }
 
-// RedirectedBase returns the base address to which a response redirects a request: the address without the path of the
-// request. It returns "" if the response is not a redirect, or leads to another path.
+// RedirectedBase returns the base address to which a response redirects a request: its location without the path of the
+// request. It returns "" if the response has no location, or one with another path, with a user or with the same base.
 func RedirectedBase(r Request, a *Response) string {
 	from, err := url.Parse(r.URL())
 	location := cmp.Or(a.Forwarded, a.Header.Get("Location"))
@@ -64,6 +64,9 @@ func RedirectedBase(r Request, a *Response) string {
 	}
 	return base
 }
+
+// IsPage reports whether the body looks like HTML.
+func (a *Response) IsPage() bool { return bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")) }
 
 // Ended returns when the response was complete.
 func (a *Response) Ended() time.Time { return a.Sent.Add(a.Took) }

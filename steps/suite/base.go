@@ -1,7 +1,6 @@
 package suite
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
@@ -16,95 +15,105 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// wrongBase returns an error if the interface is not served at a configured address, but at another path of the same
-// host, or if the address is that of the other half or redirects every request. It names the remedy. Without this look,
-// each requirement would fail or be blocked for the same reason.
+// wrongBase returns an error with the remedy if a configured address is wrong: the interface is served at another path of the
+// same host, the address redirects every request, or it is that of the other half. Without this check, each requirement
+// would fail or be blocked for the same reason.
 func (r *run) wrongBase(ctx context.Context) error {
 	c := r.target.Config
 	if c.ReadOnly { // the requests are POSTs
 		return nil
 	}
-	ctx = evidence.WithScenario(ctx, "fixture: a look for the base address", 0)
+	ctx = evidence.WithScenario(ctx, "fixture: the base address", 0)
 	if c.Target != "" {
-		if err := r.servedElsewhere(ctx, r.planeLook()); err != nil {
+		if err := r.checkBase(ctx, r.planeProbe()); err != nil {
 			return err
 		}
 	}
 	if c.AgentTarget != "" {
-		return r.servedElsewhere(ctx, r.agentLook())
+		return r.checkBase(ctx, r.agentProbe())
 	}
 	return nil
 }
 
-// look has the requests that show whether a half of the interface is served at a base address.
-type look struct {
+// baseProbe has the requests that show whether a half of the interface is served at a base address.
+type baseProbe struct {
 	post exchange.Request // without credentials and with a body that is not an object, so that it creates nothing
 	read exchange.Request // with credentials
 }
 
-func (r *run) planeLook() *look {
+func (r *run) planeProbe() *baseProbe {
 	path := plane.RevisionsPath(target.UnknownID())
-	l := &look{post: r.target.ToControlPlane(target.Nobody, http.MethodPost, plane.DeploymentsPath, []any{}),
+	p := &baseProbe{post: r.target.ToControlPlane(target.Nobody, http.MethodPost, plane.DeploymentsPath, []any{}),
 		read: r.target.ToControlPlane(target.TheClient, http.MethodGet, path, nil)}
-	l.post.Wrong = true
-	return l
+	p.post.Wrong = true
+	return p
 }
 
-func (r *run) agentLook() *look {
+func (r *run) agentProbe() *baseProbe {
 	base, path := r.target.Config.AgentTarget, agent.StatePath(target.UnknownID())
-	l := &look{post: r.target.ToAgent(base, target.Caller{}, http.MethodPost, agent.ThreadsPath, []any{}),
+	p := &baseProbe{post: r.target.ToAgent(base, target.Caller{}, http.MethodPost, agent.ThreadsPath, []any{}),
 		read: r.target.ToAgent(base, r.target.Owner(), http.MethodGet, path, nil)}
-	l.post.Wrong = true
-	return l
+	p.post.Wrong = true
+	return p
 }
 
-// servedElsewhere sends the POST of a look. A server of the interface refuses it, and a server without the route returns
-// 404, 405, 501, a redirect or a page. Only in these cases it tries the paths above the base address, and /api below it.
-func (r *run) servedElsewhere(ctx context.Context, l *look) error {
-	configured, key := l.post.Base, addressKey(l.post.Side)
-	a, err := r.target.Client.Do(ctx, l.post)
-	if expects := r.expectsTLS(ctx, l.post, a, err); expects != nil {
+// checkBase sends the POST of a probe. A server of the interface refuses it, and a server without the route returns 404,
+// 405, 501, a redirect or a page. Only in these cases checkBase tries the addresses near the base address, and then looks
+// for the other half.
+func (r *run) checkBase(ctx context.Context, p *baseProbe) error {
+	configured, key := p.post.Base, addressKey(p.post.Side)
+	a, err := r.target.Client.Do(ctx, p.post)
+	if expects := r.expectsTLS(ctx, p.post, a, err); expects != nil {
 		return expects
 	}
 	if err != nil {
 		return nil //nolint:nilerr // the scenarios judge a server that does not respond
 	}
 	isRedirect := a.Status >= 300 && a.Status < 400
-	mayBeGuard := isRedirect || a.OK() && isPage(a) // in front of requests without credentials only
-	if !mayBeGuard && !target.NotServed(a) || mayBeGuard && r.servesReads(ctx, l) {
+	mayBeGuard := isRedirect || a.OK() && a.IsPage() // a gateway may respond like this only to requests without credentials
+	if !mayBeGuard && !target.NotServed(a) || mayBeGuard && r.servesReads(ctx, p) {
 		return nil
 	}
-	to := exchange.RedirectedBase(l.post, a)
-	bases := BasesNear(configured)
-	if config.Origin(to) == config.Origin(configured) {
-		bases = append([]string{to}, bases...)
-	}
-	for _, base := range bases {
-		l.post.Base = base
-		other, err := r.target.Client.Do(ctx, l.post)
-		if err == nil && refusesBody(other.Status) {
-			return fmt.Errorf("%s does not serve the interface (POST %s returns %d), but %s does: set %s to it", configured,
-				l.post.Path, a.Status, base, key)
-		}
+	to := exchange.RedirectedBase(p.post, a)
+	if base := r.servedNear(ctx, p.post, to); base != "" {
+		return fmt.Errorf("%s does not serve the interface (POST %s returns %d), but %s does: set %s to it", configured,
+			p.post.Path, a.Status, base, key)
 	}
 	switch {
 	case to != "":
 		return fmt.Errorf("%s redirects every request to %s (status %d): set %s to it if that is the target", configured,
 			r.target.Redact.Text(to), a.Status, key)
 	case isRedirect:
-		return fmt.Errorf("%s redirects every request to %.200q (status %d), like a login page for people: set %s to the base "+
+		return fmt.Errorf("%s redirects every request to %.200q (status %d), as a gateway with a login page does: set %s to the base "+
 			"URL of the API, or %s if a gateway requires a header in place of the login", configured,
-			r.target.Redact.Text(a.Header.Get("Location")), a.Status, key, headersKey(l.post.Side))
-	}
-	if mayBeGuard {
+			r.target.Redact.Text(a.Header.Get("Location")), a.Status, key, headersKey(p.post.Side))
+	case mayBeGuard:
 		return nil
 	}
-	return r.isOfOtherHalf(ctx, l.post.Side, configured)
+	return r.wrongHalf(ctx, p.post.Side, configured)
 }
 
-// isOfOtherHalf returns an error if the address of one half is that of the other half: this serves the POST of its own look
-// there, or above the path of the threads or deployments.
-func (r *run) isOfOtherHalf(ctx context.Context, side spec.Side, configured string) error {
+// servedNear returns the first address near the base address of a POST at which the POST is refused, or "". If the server
+// redirects to another path of the same host, it tries that first.
+func (r *run) servedNear(ctx context.Context, post exchange.Request, to string) string {
+	configured := post.Base
+	bases := BasesNear(configured)
+	if config.Origin(to) == config.Origin(configured) {
+		bases = append([]string{to}, bases...)
+	}
+	for _, base := range bases {
+		post.Base = base
+		other, err := r.target.Client.Do(ctx, post)
+		if err == nil && refusesBody(other.Status) {
+			return base
+		}
+	}
+	return ""
+}
+
+// wrongHalf returns an error if the configured address of one half serves the other half, at the address or above the path
+// of the threads or deployments.
+func (r *run) wrongHalf(ctx context.Context, side spec.Side, configured string) error {
 	c := r.target.Config
 	if c.Target == c.AgentTarget {
 		return nil
@@ -135,29 +144,27 @@ func (r *run) isOfOtherHalf(ctx context.Context, side spec.Side, configured stri
 		remedy)
 }
 
-// refusedBy returns the status with which a POST without credentials is refused, or 0 if it is not. It returns 0, too, if
-// the read of the half that is configured is refused: that half is there, and the scenarios judge it.
-func (r *run) refusedBy(ctx context.Context, post, read exchange.Request) int {
+// refusedBy returns the status with which the other half refuses a POST without credentials, or 0 if it does not. It also
+// returns 0 if the configured half refuses its own read: that half is served, and the scenarios judge it.
+func (r *run) refusedBy(ctx context.Context, post, ownRead exchange.Request) int {
 	post.Wrong = true
 	a, err := r.target.Client.Do(ctx, post)
 	if err != nil || !refusesBody(a.Status) {
 		return 0
 	}
-	own, err := r.target.Client.Do(ctx, read)
+	own, err := r.target.Client.Do(ctx, ownRead)
 	if err != nil || refusesBody(own.Status) {
 		return 0
 	}
 	return a.Status
 }
 
-// servesReads reports whether the read of a look, which has credentials, is served by something else than a redirect or a
-// page.
-func (r *run) servesReads(ctx context.Context, l *look) bool {
-	a, err := r.target.Client.Do(ctx, l.read)
-	return err != nil || (a.Status < 300 || a.Status >= 400) && a.Forwarded == "" && !isPage(a)
+// servesReads reports whether the response to the read of a probe, which has credentials, is neither a redirect nor a page.
+// It returns true if there is no response, which the scenarios judge.
+func (r *run) servesReads(ctx context.Context, p *baseProbe) bool {
+	a, err := r.target.Client.Do(ctx, p.read)
+	return err != nil || (a.Status < 300 || a.Status >= 400) && a.Forwarded == "" && !a.IsPage()
 }
-
-func isPage(a *exchange.Response) bool { return bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("<")) }
 
 // expectsTLS returns an error if the server at the address of a request expects https. a is its response, or nil.
 func (r *run) expectsTLS(ctx context.Context, request exchange.Request, a *exchange.Response, err error) error {

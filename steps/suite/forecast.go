@@ -247,14 +247,14 @@ func (f *Forecast) needsKey(key string, anonymous bool) error {
 	if strings.HasPrefix(key, "users.") && !f.config.Has("users") {
 		return outcome.Needs("users")
 	}
-	if user := userOf(key); hints[key] == "" && !f.config.Has(user) { // a user needs a token, too
+	if user := userOf(key); hints[key] == "" && !f.config.Has(user) { // the key is not enough: a user needs a token, too
 		key = user
 	}
 	return outcome.Needs(key, hints[key])
 }
 
-// userOf returns the key of the user to whom a key belongs, such as users.1 for users.1.identity, or the key of something
-// else unchanged.
+// userOf returns the key of the user to whom a key belongs, such as users.1 for users.1.identity. It returns any other key
+// unchanged.
 func userOf(key string) string {
 	parts := strings.SplitN(key, ".", 3)
 	if parts[0] == "users" && len(parts) == 3 {

@@ -107,8 +107,9 @@ func refusedAll(t *target.Target, side spec.Side) (status int) {
 	return status
 }
 
-// addressOf returns agent_target for the agent server: those of the deployments of a test run are others. It returns "",
-// which means any address, if that is not set, and for the control plane.
+// addressOf returns the address whose responses count for a half. For the agent server it is agent_target, because the
+// agent servers of deployments may be configured differently. It returns "", which stands for all addresses, if agent_target
+// is not set, and for the control plane.
 func addressOf(t *target.Target, side spec.Side) string {
 	if side == spec.AgentServer {
 		return t.Config.AgentTarget
@@ -169,7 +170,8 @@ func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) boo
 	case reports.Blocked, reports.Inconclusive:
 		return true
 	case reports.Passed:
-		usesOther := s.Requirement.Profile == features.EndToEnd && r.target.Config.AgentTarget != "" // that of its deployment
+		// End-to-end scenarios use the agent server of their deployment, whose responses do not count.
+		usesOther := s.Requirement.Profile == features.EndToEnd && r.target.Config.AgentTarget != ""
 		return !s.Is(features.TagLast) && !s.Terms.Anonymous && !usesOther
 	case reports.Failed:
 		if s.Is(features.TagLast) {
@@ -190,7 +192,7 @@ func rejection(t *target.Target, side spec.Side, status int, users []int) (keys 
 	c, refusal := t.Config, refusalOf(t, side, status, users)
 	seen := t.Redact.Excerpt(outcome.SeenShort(refusal))
 	ofGateway := ""
-	if refusal.Status != http.StatusUnauthorized || isPage(refusal) { // servers of the interface mostly return 401
+	if refusal.Status != http.StatusUnauthorized || refusal.IsPage() { // servers of the interface mostly return 401
 		ofGateway = ", or " + headersOfGateway(t, side)
 	}
 	if side == spec.ControlPlane {
@@ -243,8 +245,8 @@ func acceptedElsewhere(t *target.Target, users []int) bool {
 	return false
 }
 
-// refusalOf returns the first response with the status to credentials of the configuration. At the agent server these are
-// those of the users, if there are any.
+// refusalOf returns the first response with the status to credentials of the configuration. If users are given, only
+// responses of the agent server to them count. If there is none, it returns a response that has only the status.
 func refusalOf(t *target.Target, side spec.Side, status int, users []int) *exchange.Response {
 	for _, o := range t.Collector.Observations() {
 		isOf := side == spec.ControlPlane || len(users) == 0 ||

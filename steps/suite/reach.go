@@ -27,8 +27,8 @@ func (r *run) reach(ctx context.Context) error {
 	return errors.New("no target is configured: set --target, --agent-target or both")
 }
 
-// reachAgent returns why no scenario of the agent server can be judged: it does not respond at agent_target, while the
-// control plane does. It returns "" if it responds, or if reach has sent a request to it.
+// reachAgent returns the reason if the agent server at agent_target does not respond, although the control plane does. It
+// returns "" without a request if reach has sent one to it, or if no selected scenario uses it.
 func (r *run) reachAgent(ctx context.Context) string {
 	c := r.target.Config
 	if c.Target == "" || c.AgentTarget == "" || !slices.ContainsFunc(r.selected, isOfAgent) {
@@ -41,6 +41,7 @@ func (r *run) reachAgent(ctx context.Context) string {
 	return err.Error()
 }
 
+// isOfAgent reports whether a scenario sends requests to the agent server at agent_target.
 func isOfAgent(s *features.Scenario) bool {
 	return s.Requirement.Profile == features.AgentServer && !s.Terms.Record
 }

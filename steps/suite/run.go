@@ -116,7 +116,7 @@ type run struct {
 	played    recording.Summary
 
 	unreachable string // why nothing can be judged: the target does not respond, or its address is wrong; or ""
-	agentDown   string // the agent server at agent_target does not respond, while the control plane does; or ""
+	agentDown   string // why the agent server at agent_target does not respond, although the control plane does; or ""
 	cut         bool   // the context ended before all scenarios that send requests were judged
 
 	repetition            int      // the current one, counted from 1

@@ -48,12 +48,18 @@ func (h half) status() int {
 }
 
 // sameResponses describes the responses of a half that is not a server of the interface, with the remedy: every response
-// has the same status, or most are HTML pages. It returns "" if no half is like that. It names the half if the other one
-// has responses, too, that differ.
+// has the same status, or most are HTML pages. It names the half if the other half has other responses. It returns "" if
+// there is no such half.
 func sameResponses(halves []half) string {
-	responding := slices.DeleteFunc(slices.Clone(halves), func(h half) bool { return h.total() == 0 })
-	isEqual := func(h half) bool { return h.status() != 0 && h.status() == responding[0].status() }
-	areEqual := !slices.ContainsFunc(responding, func(h half) bool { return !isEqual(h) })
+	var responding []half
+	areEqual := true // all responses have the same status
+	for _, h := range halves {
+		if h.total() == 0 {
+			continue
+		}
+		responding = append(responding, h)
+		areEqual = areEqual && h.status() != 0 && h.status() == responding[0].status()
+	}
 	for _, h := range responding {
 		of := " of the " + strings.ReplaceAll(string(h.side), "-", " ")
 		if areEqual || len(responding) == 1 {
@@ -66,9 +72,9 @@ func sameResponses(halves []half) string {
 	return ""
 }
 
-// describe describes the responses of a half, or returns "" if they may be those of a server of the interface: it refuses
-// requests without credentials, so few of many responses have the same status. If all responses of the test run have the
-// same status, any number is enough.
+// describe describes the responses of a half. of names the half in the text, or is "". describe returns "" if the responses
+// may be those of a server of the interface: it refuses requests without credentials, so not all of many responses have the
+// same status. If areEqual, all responses of the test run have the same status, and any number is enough.
 func (h half) describe(of string, areEqual bool) string {
 	const many = 20
 	status := h.status()
