@@ -43,9 +43,9 @@ Feature: Threads
   Rule: The list of threads is an array that contains the caller's threads
     "GET /threads ... List of threads"
     The listing endpoint is configurable (agent.listing): GET /threads, or POST /threads/search. If it is not
-    configured, GET /threads is tried, and POST /threads/search is used if that returns 404 or 405, or no array. The
-    list is read again for up to timeouts.request. A thread stays in the list, whatever happens on it. A list that may
-    be one page of several is judged for new threads only.
+    configured, GET /threads is tried, and POST /threads/search is used if that returns 404, 405, 501 or something other
+    than an array. The list is read again for up to timeouts.request. A thread stays in the list, whatever happens on
+    it. A list that may be one page of several is judged for new threads only.
 
     Scenario: A new thread is in the list
       Given a thread of the user
