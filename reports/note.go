@@ -15,7 +15,7 @@ type NoteKind string
 // The kinds of notes.
 const (
 	NoteOwnToken NoteKind = "own-token" // responses contain the caller's own token in clear text
-	NoteListing  NoteKind = "listing"   // threads are listed by search, because GET /threads is not served or no list
+	NoteListing  NoteKind = "listing"   // threads are listed by search, because GET /threads is not served or returns no array
 	NoteRemoval  NoteKind = "removal"   // objects of the test run cannot be removed
 	NoteGraph    NoteKind = "graph"     // the conformance graph does not understand a word of its contract
 	NoteFixtures NoteKind = "fixtures"  // the target fetched nothing from the fixtures that the suite serves

@@ -151,7 +151,8 @@ func section(title string, c *cobra.Command) string {
 // relativeLink matches a link of a page in the folder docs to another page or, without a path, to a heading of its own.
 var relativeLink = regexp.MustCompile(`\[([^\]]+)\]\(([^):#]*)(#[^)]*)?\)`)
 
-// withAddresses replaces the relative links of a page in the folder docs by their texts and addresses.
+// withAddresses replaces each relative link of a page in the folder docs with its text and its address. It keeps only the
+// text of a link to a heading of the page.
 func withAddresses(page string) string {
 	return relativeLink.ReplaceAllStringFunc(page, func(link string) string {
 		parts := relativeLink.FindStringSubmatch(link)
@@ -163,7 +164,7 @@ func withAddresses(page string) string {
 }
 
 // configTopic returns the help topic with the reference of the configuration. It omits tables, which are hard to read
-// on a terminal, and has no relative links, because a program has no other pages.
+// on a terminal, and replaces relative links, which lead nowhere there.
 func configTopic() *cobra.Command {
 	var text strings.Builder
 	for line := range strings.Lines(config.Page()) {

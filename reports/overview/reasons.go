@@ -90,7 +90,7 @@ func (o Overview) grouped(requirements []*reports.Requirement) []Reason {
 // causeKey returns the same text for requirements with the same typed cause.
 func causeKey(q *reports.Requirement) string {
 	if q.Skip != nil {
-		return skipReason(q).Because() // requirements do not apply to a target for several reasons
+		return skipReason(q).Because() // requirements with the same kind of skip can have different reasons
 	}
 	if q.Verdict != reports.Failed && len(q.BlockedBy) > 0 {
 		return fmt.Sprint(q.Verdict, q.BlockedBy)

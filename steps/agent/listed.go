@@ -26,8 +26,9 @@ func (l Listed) Undecided() error {
 }
 
 // Listed lists the threads of the owner of a thread until the list has the thread or the time is over. A list that is shorter
-// than any page is whole. A longer one is whole if a list with one more thread is longer, because no limit has cut it. If
-// the new thread takes the place of another one, the list is the page of the newest threads, and waiting is useless.
+// than any page is whole. To judge a longer one, Listed adds threads: if the list grows, no limit has cut it, and it is
+// whole. If the first of them only replaces another thread, the list is the page of the newest threads, and Listed does
+// not wait for the thread.
 func (s *Server) Listed(ctx context.Context, t *Thread, limit time.Duration) (Listed, error) {
 	var l Listed
 	look := func() (done bool, err error) {

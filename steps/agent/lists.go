@@ -87,8 +87,8 @@ func (s *Server) listBy(ctx context.Context, who target.Caller, search bool) (*e
 	return s.send(ctx, who, http.MethodGet, ThreadsPath, nil)
 }
 
-// ListByQuery sends GET /threads with a query, which a server may refuse. It is not applicable if GET without a query is
-// not served.
+// ListByQuery sends GET /threads with a query, which a server may refuse. It returns a not applicable outcome if GET
+// without a query is not served.
 func (s *Server) ListByQuery(ctx context.Context, who target.Caller, query url.Values) (*exchange.Response, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, err
@@ -112,9 +112,9 @@ func (s *Server) search(ctx context.Context, who target.Caller, f Filter, page m
 }
 
 // findListing finds the endpoint that lists threads, unless the configuration names it. It tries GET /threads as the
-// user. If the server does not have that (404 or 405), but has POST /threads/search, that is used from then on. So it is
-// if GET /threads returns another value than an array, and the search an array. The error is that of the context: the
-// scenarios that list threads judge a server that does not respond.
+// user. If the server does not have that (404, 405 or 501), but has POST /threads/search, that is used from then on. The
+// same applies if GET /threads returns something other than an array, and the search returns an array. The error is that
+// of the context: the scenarios that list threads judge a server that does not respond.
 func (s *Server) findListing(ctx context.Context) error {
 	if s.target.Config.Agent.Listing != "" {
 		return nil
@@ -128,15 +128,15 @@ func (s *Server) findListing(ctx context.Context) error {
 		if err != nil {
 			return false, ctx.Err()
 		}
-		isOther := listed.OK() && !listed.IsArray()
-		if !isOther && !target.NotServed(listed) {
+		isNotArray := listed.OK() && !listed.IsArray()
+		if !isNotArray && !target.NotServed(listed) {
 			return false, nil
 		}
 		found, err := s.listBy(ctx, who, true)
 		if err != nil || target.NotServed(found) || found.Status >= http.StatusInternalServerError {
 			return false, ctx.Err()
 		}
-		if isOther && !found.IsArray() {
+		if isNotArray && !found.IsArray() {
 			return false, nil
 		}
 		s.target.ListsBySearch()

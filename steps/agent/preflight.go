@@ -29,7 +29,8 @@ const (
 	// leastAtOnce and enoughAtOnce limit how many runs at a time are tried first. Some scenarios need a second run in
 	// progress. With eight, a test run against a fast server takes two thirds of the time that it takes with four.
 	leastAtOnce, enoughAtOnce = 2, 8
-	// mostAtOnce is tried next if a server executes enough. With it, a test run takes two thirds of the time again.
+	// mostAtOnce limits how many are tried if a server executes enoughAtOnce. With sixteen, a test run against a fast
+	// server takes two thirds of the time that it takes with eight.
 	mostAtOnce = 16
 )
 
@@ -171,7 +172,7 @@ func (s *Server) limit(atOnce int) {
 	}
 }
 
-// count completes the pace with how many runs the server executes at a time, up to the number that is enough.
+// count completes the pace with how many runs the server executes at a time, up to enoughAtOnce.
 // If the plain run is late, it tries again with more time: the server may have been busy, or start runs late. A small
 // number counts only if a second measurement with more time confirms it. One that fails is repeated once.
 func (s *Server) count(ctx context.Context, p pace) pace {
@@ -194,7 +195,8 @@ func (s *Server) count(ctx context.Context, p pace) pace {
 	return p
 }
 
-// countMore tries twice whether the server executes as many runs at a time as the test run needs: it may be busy at first.
+// countMore counts again, up to the number of runs that the test run needs. It tries up to twice, because the server may be
+// busy at first.
 func (s *Server) countMore(ctx context.Context, p pace) pace {
 	for range 2 {
 		if _, plain, executed := s.startTogether(ctx, s.needed-1, p.hold); plain != nil {

@@ -118,7 +118,7 @@ func (g *GraphRun) Complete() bool { return g.Final != nil && g.CompleteIn(g.Fin
 type Order struct {
 	Words     string          // words of the graph, in addition to those of the other fields
 	Hold      time.Duration   // how long it stays in progress
-	Behind    time.Duration   // how long each run stays in progress that waits for it; 0: as long as this one
+	Behind    time.Duration   // how long a run that waits behind it stays in progress; 0: as long as Hold
 	Waits     bool            // it stays in progress as long as [Agents.Hold] says, or longer if Hold is longer
 	written   bool            // it writes a first message before it waits
 	late      bool            // it writes that message only after half of its hold

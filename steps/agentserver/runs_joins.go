@@ -98,8 +98,8 @@ func (w *World) joinReplacing(ctx context.Context) error {
 	})
 }
 
-// joinFollowed joins a run in progress. If the join is late, it waits until the run that is pending behind it has completed.
-// That run takes twice as long as a join may be late.
+// joinFollowed joins a run in progress while another run is pending behind it. If the join is late, joinFollowed waits until
+// the pending run has completed. That run takes twice as long as a join may be late.
 func (w *World) joinFollowed(ctx context.Context) error {
 	const lost = "the run ended before the join was sent"
 	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {

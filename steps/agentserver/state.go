@@ -120,7 +120,7 @@ var orders = map[string]agent.Order{
 	"a string of 3,000 characters": {Words: strings.Repeat("Every good boy does fine. ", 116)[:2999] + "."},
 	"calls a tool":                 {Words: agent.ToolCall},
 	"writes a message early":       agent.WritingEarly(),
-	"takes longer":                 {Waits: true, Hold: longerHold}, // some servers start a run again that seems lost
+	"takes longer":                 {Waits: true, Hold: longerHold}, // some servers take it for lost and start it again
 	"an empty message":             {Before: []string{""}},
 	"the character U+0000":         {Before: []string{"before\x00after"}},
 	"the character U+FFFE":         {Before: []string{"before\ufffeafter"}},

@@ -115,11 +115,11 @@ func (r *Route) remedyOfTLS(base string, err error) string {
 	case isNamed && len(secure.Certificates) > 0:
 		return "correct tls.cert and tls.key if the server refuses this client certificate, " +
 			"else have it speak TLS 1.2 or newer for this host"
-	case !isNamed && r.Names != nil && r.Names.Agent != "": // it does not replace the address of a deployment
-		return "have the server demand no client certificate, which only addresses of the configuration get, " +
+	case !isNamed && r.Names != nil && r.Names.Agent != "": // agent_target is set, but is not the address of the deployment
+		return "have the server demand no client certificate (only target and agent_target get one), " +
 			"and speak TLS 1.2 or newer for this host"
 	case !isNamed:
-		return "set agent_target if the server wants a client certificate, which only addresses of the configuration get, " +
+		return "set agent_target if the server wants a client certificate (only target and agent_target get one), " +
 			"else have it speak TLS 1.2 or newer for this host"
 	}
 	return "set tls.cert and tls.key if the server wants a client certificate, " +

@@ -205,11 +205,12 @@ func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation str
 	if err := w.try(ctx, target.Sender(scheme), operation); err != nil || !w.scene.Response.IsRefused() {
 		return err
 	}
-	return w.updateUnchanged(ctx, target.Sender(scheme))
+	return w.repeatWithConfig(ctx, target.Sender(scheme))
 }
 
-// updateUnchanged sends the source_config of the creation: a target may refuse an update that sets nothing.
-func (w *World) updateUnchanged(ctx context.Context, who target.Sender) error {
+// repeatWithConfig repeats a refused update with the source_config of the creation, unless it was refused for its
+// credentials: a target may refuse an update that sets nothing.
+func (w *World) repeatWithConfig(ctx context.Context, who target.Sender) error {
 	config, isSent := w.target.Config.Create.Body["source_config"]
 	if !isSent || w.refusedForCredentials(w.scene.Response) == nil {
 		return nil

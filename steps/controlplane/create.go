@@ -255,6 +255,6 @@ func (w *World) noTagBuildsOnPush(ctx context.Context, act *exchange.Response, i
 	_, isSent := config["build_on_push"]
 	return judge.NeverBuildsTagOnPush(judge.TagDeployment{
 		Act: act, Now: now, Tag: w.target.Config.Alternatives.TagRef, Sent: isSent || w.Deployment.Body == nil,
-		Set: w.builtOnPush,
+		WasTrue: w.builtOnPush,
 	})
 }

@@ -204,20 +204,16 @@ func (w *World) page(ctx context.Context, query string) (plane.List, error) {
 
 // clientPages compares pages with the revisions that the test run has created, or with the whole filtered list.
 func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) error {
-	size, what := 0, "in growing pages" // each page is larger than the one before
+	pages, size, what := w.pageThrough, 0, "in growing pages"
+	if offsets == "returned" {
+		pages, what = w.pageOn, "in pages without a limit"
+	}
 	if sizes != "" {
 		n, err := strconv.Atoi(sizes)
 		if err != nil {
 			return err
 		}
 		size, what = n, "in pages of "+sizes
-	}
-	pages := w.pageThrough
-	if offsets == "returned" {
-		pages = w.pageOn
-	}
-	if offsets == "returned" && sizes == "" {
-		what = "in pages without a limit"
 	}
 	if of == "its revisions" {
 		read, err := pages(ctx, "", w.known(), size)

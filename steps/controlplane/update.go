@@ -263,7 +263,7 @@ func (w *World) clientSends(ctx context.Context, what string) error {
 	if what == "only its name" {
 		return w.patch(ctx, map[string]any{"name": w.Deployment.Body["name"]}, false)
 	}
-	if what == "null as its source_config" { // the contract does not define null
+	if what == "null as its source_config" { // may be refused: the interface does not define null
 		return w.patch(ctx, map[string]any{"source_config": nil}, true)
 	}
 	if what == "read-only fields" {

@@ -76,7 +76,7 @@ var successOf = map[string]string{getDeployment: "CP-GET-1", getRevision: "CP-RE
 // refuses has the requirement that a caller is refused.
 var refuses = map[int]string{nobody: "CP-AUTH-1", unknown: "CP-AUTH-2", otherTenant: "CP-AUTH-6"}
 
-// createsNone has the requirement that an update of a caller creates no revision.
+// createsNone has the requirement that an update by a caller creates no revision.
 var createsNone = map[int]string{nobody: "CP-AUTH-3", unknown: "CP-AUTH-3", otherTenant: "CP-AUTH-6"}
 
 // updated judges the response to an update. An update may be refused if others are sent at the same time, or if its
@@ -104,7 +104,7 @@ func (w past) showsLatest(owner string, a *exchange.Response) ([]past, *Wrong) {
 		switch {
 		case w[at].id == "":
 			owner = w[at].owner
-		case earlier >= 0: // a revision that a read has shown is not missing, whoever has written since
+		case earlier >= 0: // the read names an earlier revision again, which no write explains
 			owner = successOf[getDeployment]
 		}
 		expected := fmt.Sprintf("the id of revision %d, %s", at+1, cmp.Or(w[at].id, "which is new"))

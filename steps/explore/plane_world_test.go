@@ -32,7 +32,8 @@ func TestOwnerOfWrongSource(t *testing.T) {
 }
 
 // TestOwnerOfMissingRevision checks which requirement is violated if an update has made no revision, and another update that
-// sets no field of the source was sent since. A deployment that names an earlier revision again does not name the latest.
+// sets no field of the source was sent since. If a deployment names an
+// earlier revision again, its read is wrong.
 func TestOwnerOfMissingRevision(t *testing.T) {
 	w := past{{id: "1", owner: "CP-CREATE-2"}, {owner: "CP-UPDATE-2"}}
 	_, latest := w.showsLatest("CP-UPDATE-4", judgetest.Response(200, `{"latest_revision_id":"1"}`))

@@ -23,7 +23,7 @@ const (
 	Tool  = "tool"
 )
 
-// system is the kind of a message of the server's own, which the interface does not name.
+// system is the kind of a message that some servers add. The interface does not define it.
 const system = "system"
 
 // Message is a message of a thread's state.

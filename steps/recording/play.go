@@ -82,7 +82,7 @@ func (r *Recording) Play(ctx context.Context, t *target.Target) (Summary, error)
 	p.summary = Summary{Refuses: p.callers.refuses}
 	t.Collector.Reread = p.exchange
 	t.Collector.Grow(len(r.places))
-	all := make(chan message, readAhead)
+	all := make(chan message, readAhead) // the next entries are read while earlier ones are judged
 	var err error
 	go func() {
 		defer close(all)
@@ -98,7 +98,7 @@ func (r *Recording) Play(ctx context.Context, t *target.Target) (Summary, error)
 	return p.summary, err
 }
 
-// message is an entry as the record has it.
+// message is an entry with hidden credentials, as the record keeps it.
 type message struct {
 	subject  string // see [player.subject]
 	request  exchange.Request
@@ -228,8 +228,8 @@ func hasDotSegment(path string) bool {
 	return false
 }
 
-// findAgent adds the agent server that a response with a deployment names. The control plane names an agent server before
-// it is used.
+// findAgent adds the agent server that a response with a deployment names. That response comes before the requests to the
+// agent server.
 func (p *player) findAgent(e Entry, at location) {
 	isDeployment := at.side == spec.ControlPlane && e.Status/100 == 2 && strings.HasPrefix(at.path, "/v2/deployments")
 	if !isDeployment || p.target.Config.AgentTarget != "" {

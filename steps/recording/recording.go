@@ -360,8 +360,8 @@ func (r *Recording) entries(ctx context.Context, restore *strings.Replacer) <-ch
 	return all
 }
 
-// entry reads an entry again, with a buffer of its size. If this program wrote the archive, restore replaces the names of
-// secrets.
+// entry reads an entry again into text, which has its size. If this program wrote the archive, restore replaces the names
+// of secrets.
 func (r *Recording) entry(p place, text []byte, restore *strings.Replacer) (Entry, error) {
 	if _, err := r.source.ReadAt(text, p.offset); err != nil {
 		return Entry{}, fmt.Errorf("reading the recording again: %w", err)

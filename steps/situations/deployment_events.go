@@ -295,7 +295,7 @@ func (d *Deployment) updateOnly(ctx context.Context) error {
 }
 
 // supersede sends a second update as soon as the deployment names the revision of the first one, whose build may still be
-// in progress. If the target goes on with that build, it may end last.
+// in progress. If the target continues that build, it may end after the second one.
 func (d *Deployment) supersede(ctx context.Context) error {
 	if err := d.updateOnly(ctx); err != nil {
 		return err

@@ -192,7 +192,8 @@ func (t *Thread) readsLackRemoved(ctx context.Context) error {
 	return judge.ShowNothingOf(all, agent.Values(t.removed), agent.Values(t.AllExcept(t.removed...)))
 }
 
-// joinsOfRemoved joins the runs that were rolled back. The interface does not define how a server responds, or when.
+// joinsOfRemoved joins the runs that were rolled back, until a join is not answered. The interface does not define how a
+// server responds, or when.
 func (t *Thread) joinsOfRemoved(ctx context.Context) (all []*exchange.Response, err error) {
 	for _, g := range t.removed {
 		a, err := t.server.JoinCompleted(ctx, t.owner(), g)

@@ -138,7 +138,7 @@ func (t *Target) claim(what string) (http.Header, error) {
 	return header, nil
 }
 
-// schemeHeader names the way in which a caller authenticates. It is no credential.
+// schemeHeader names the way in which a caller authenticates. It is not a credential.
 const schemeHeader = "X-Auth-Scheme"
 
 // studioScheme returns the value with which studio users name their scheme. It returns "" if they do not name one, or
@@ -151,8 +151,8 @@ func (t *Target) studioScheme() string {
 	return studio.Get(schemeHeader)
 }
 
-// unused removes the headers that the configuration uses. The scheme of studio users stays: without their credential it
-// must not give access.
+// unused removes the headers that the configuration uses. It keeps the scheme of studio users, which must not give
+// access without their credential.
 func (t *Target) unused(header http.Header) http.Header {
 	c := t.Config
 	used := append(gatewayNames(c), c.CredentialHeaders.APIKey, c.CredentialHeaders.TenantID, c.CredentialHeaders.Bearer)

@@ -265,7 +265,7 @@ func IsNotServed(status int) bool {
 }
 
 // NoteListing adds a note if the response to GET /threads means that this operation of the interface is not served, or
-// is no list.
+// does not return an array.
 func (t *Target) NoteListing(a *exchange.Response) {
 	what := ""
 	switch {

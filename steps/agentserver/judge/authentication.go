@@ -131,8 +131,8 @@ type Report struct {
 	Other User               // another user
 }
 
-// ReportsFields judges that a run reports fields of its caller. others are the identities of other users: a run that
-// reports one of them has received another user, and the configuration is not wrong.
+// ReportsFields judges that a run reports fields of its caller. others are the identities of other users. If the run
+// reports one of them, the server has given it another user, which is a leak.
 func ReportsFields(r Report, fields map[string]any, others ...string) error {
 	hint, kind := reportHint, outcome.WrongValue
 	isReported := func(identity string) bool { return messages.ReportsField(r.Said, "identity", identity) }
@@ -224,7 +224,7 @@ func ReportOwnCallers(runs ...Report) error {
 	return nil
 }
 
-// ReportsNoOwner judges that the run of a studio user does not report the owner of the thread, who is the other user.
+// ReportsNoOwner judges that the run of a studio user does not report the owner of the thread, who is r.Other.
 func ReportsNoOwner(r Report) error {
 	if r.Said == "" {
 		return outcome.Inconclusive("the run of the studio user has no answer")

@@ -17,8 +17,8 @@ func AnswersAreEqual(first, second string) error {
 		"do not identify the revision", first, second)
 }
 
-// AnswerIsNew judges that the answer after an update differs from that of the first revision. state is the one after
-// the run. The key is that of the second source.
+// AnswerIsNew judges that the answer after an update differs from the first answer, that of the first revision. state is
+// the state after the run. key is the key of the second source.
 func AnswerIsNew(state *exchange.Response, said, first, key string) error {
 	if said != first {
 		return nil

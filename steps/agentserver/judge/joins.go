@@ -76,9 +76,9 @@ func JoinIsNotEarly(j Join, r Run) error {
 	})
 }
 
-// JoinIsNotHeldBack judges that a join of a run does not wait for the next one, which was pending behind it. A join that
-// returns within the limit after the earliest end of its run does not. For a later one, end is the state that shows that
-// the next run has completed. The first run had ended before that one began, so the join was late by at least the time
+// JoinIsNotHeldBack judges that a join of the run r does not wait for the next run, which was pending behind it. A join that
+// returns within the limit after the earliest end of r has not waited. To judge a later join, end is the state that shows
+// that the next run has completed. r had ended before the next run began, so the join was late by at least the time
 // between the two.
 func JoinIsNotHeldBack(j Join, r, next Run, end *exchange.Response, limit time.Duration) error {
 	if j.Over && j.Ended.Sub(r.Created.Sent) <= r.Hold+limit {

@@ -122,11 +122,11 @@ func IgnoresReadOnly(sent []byte, responses ...*exchange.Response) error {
 
 // TagDeployment is a deployment after a request with a tag.
 type TagDeployment struct {
-	Act  *exchange.Response // to the request
-	Now  *exchange.Response // the deployment afterwards
-	Tag  string             // the ref of the request, under refs/tags/
-	Sent bool               // build_on_push was sent, or may have been sent, so the server must show it
-	Set  bool               // the deployment has shown build_on_push true: if it is absent now, it is false
+	Act     *exchange.Response // to the request
+	Now     *exchange.Response // the deployment afterwards
+	Tag     string             // the ref of the request, under refs/tags/
+	Sent    bool               // build_on_push was sent, or may have been sent, so the server must show it
+	WasTrue bool               // the deployment has shown build_on_push true: if the field is absent now, it is false
 }
 
 // NeverBuildsTagOnPush judges that a deployment does not show a tag together with build_on_push true (section 2).
@@ -145,7 +145,7 @@ func NeverBuildsTagOnPush(d TagDeployment) error {
 			Pointer:  "/source_config/build_on_push",
 		})
 	}
-	if d.Act.OK() && (!ref.Exists() || !push.Exists() && d.Sent && !d.Set) {
+	if d.Act.OK() && (!ref.Exists() || !push.Exists() && d.Sent && !d.WasTrue) {
 		return outcome.Inconclusive("the deployment lacks repo_ref or build_on_push: %s", outcome.Seen(d.Now))
 	}
 	return nil

@@ -71,7 +71,7 @@ func readOnlyRows() []judgetest.Row {
 	notSent := tagged(201, tag, ``)
 	notSent.Sent = false
 	noLonger := tagged(201, tag, ``)
-	noLonger.Set = true
+	noLonger.WasTrue = true
 	notFound := tagged(201, tag, ``)
 	notFound.Now = judgetest.Response(404, `{}`)
 	return []judgetest.Row{
