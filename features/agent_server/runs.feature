@@ -95,7 +95,7 @@ Feature: Runs
       Then the response has the "run_id" of that run
 
     @last
-    Scenario: A run that completed early in the test run can be retrieved at its end
+    Scenario: At the end of the test run, a run that completed early can be retrieved
       Given a completed run
       When the user retrieves the run
       Then the response has the "run_id" of that run

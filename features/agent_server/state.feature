@@ -107,7 +107,7 @@ Feature: The state of a thread
       Then the messages of the state have the types "human, ai, ai"
 
     @slow
-    Scenario: A run that takes longer leaves its messages once
+    Scenario: A run of more than two seconds leaves its messages once
       When a run of the user that takes longer has completed
       Then the messages of the state have the types "human, ai"
 
@@ -118,7 +118,7 @@ Feature: The state of a thread
       Then each of these states shows one of both runs
 
     @last
-    Scenario: The state has the messages of a run that completed early in the test run at its end
+    Scenario: At the end of the test run, the state has the messages of a run that completed early
       Given a completed run
       When the user reads the state of the thread
       Then the state holds the run's input and its ai message

@@ -32,8 +32,8 @@ func (w *World) defineJoins(r *common.Definitions) {
 	r.Then(`the join does not return before the end of the run`, func() error {
 		return judge.JoinIsNotEarly(judged(w.joined), w.current.Value())
 	})
-	r.Then(`the run completes although its join was dropped`, func() error {
-		return judge.DroppedJoinKeepsRun(w.scene.Response, w.current.Value())
+	r.Then(`the run completes although its join was dropped`, func(ctx context.Context) error {
+		return outcome.Unless(ctx, judge.DroppedJoinKeepsRun(w.scene.Response, w.current.Value()), w.server.PlainRunsWork)
 	})
 	r.Then(`the join does not wait for the run that is pending behind it`, w.joinDoesNotWaitForNext)
 }

@@ -46,10 +46,13 @@ func (a *Response) Wire() []byte {
 }
 
 // RedirectedBase returns the base address to which a response redirects a request: its location without the path of the
-// request. It returns "" if the response has no location, or one with another path, with a user or with the same base.
+// request. It returns "" if the response is no redirect, or its location has another path, a user or the same base.
 func RedirectedBase(r Request, a *Response) string {
 	from, err := url.Parse(r.URL())
-	location := cmp.Or(a.Forwarded, a.Header.Get("Location"))
+	location := a.Forwarded
+	if a.Status/100 == 3 {
+		location = cmp.Or(location, a.Header.Get("Location"))
+	}
 	if err != nil || location == "" {
 		return ""
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/agentconform/agentconform/features"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -53,6 +54,9 @@ func (r *run) respondsTo(ctx context.Context, request exchange.Request) error {
 	var none *exchange.NoResponse
 	if errors.As(err, &none) && none.Timeout {
 		request.Path = plane.DeploymentPath(target.UnknownID()) // one operation may hang where others do not
+		if request.Side == spec.AgentServer {
+			request.Path = agent.RunsPath(target.UnknownID())
+		}
 		a, err = r.target.Client.Do(ctx, request)
 	}
 	if expects := r.expectsTLS(ctx, request, a, err); expects != nil {
