@@ -101,6 +101,9 @@ func (t *Target) RecordedCallers(side spec.Side) []RecordedCaller {
 	}
 	if side == spec.AgentServer {
 		for _, key := range t.UserKeys() {
+			others = slices.AppendSeq(others, maps.Keys(t.CallerWith(key).Header))
+		}
+		for _, key := range t.UserKeys() {
 			add(t.CallerWith(key).Header, key, false)
 		}
 		unknown := t.UnknownCaller()
