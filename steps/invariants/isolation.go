@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/evidence"
@@ -79,7 +80,11 @@ func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	if what != credentialsOf {
 		actual += ": " + value
 	}
-	pointer := anyIndex.ReplaceAllString(evidence.PointerTo(s.response, value), "/*")
+	response := s.response
+	if !s.Whole && spec.Bounded([]byte(s.Response)) { // the values before the end of the recorded part
+		response = gjson.Parse(s.Response)
+	}
+	pointer := anyIndex.ReplaceAllString(evidence.PointerTo(response, value), "/*")
 	t.violated(s, outcome.Leak, pointer, s.Op.Request()+" shows one caller "+what+" of another user",
 		"nothing of another user", actual)
 }

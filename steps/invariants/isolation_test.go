@@ -77,6 +77,19 @@ func TestResponsesContainNothingOfAnotherUser(t *testing.T) {
 	}
 }
 
+// TestLeakInALargeResponseHasItsPointer shows a token in a response of which only the beginning is recorded.
+func TestLeakInALargeResponseHasItsPointer(t *testing.T) {
+	h := newHistory(t)
+	bob, err := h.target.Caller(target.TheOtherUser)
+	require.NoError(t, err)
+	h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"7"}`)
+	h.agent(bob, "GET", "/threads/7/state", "", 200, `{"trace":"token-of-ada","values":["`+strings.Repeat("x", 100<<10)+`"]}`)
+	_, o := h.judged(apart)
+	require.NotNil(t, o)
+	require.Len(t, o.Violations, 1)
+	assert.Equal(t, "/trace", o.Violations[0].Pointer)
+}
+
 // TestSharedHeaderIsNotASecret lets both users send the same organization. Their tokens are parts of another header.
 func TestSharedHeaderIsNotASecret(t *testing.T) {
 	for response, leaks := range map[string]bool{
