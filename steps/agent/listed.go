@@ -39,8 +39,8 @@ func (s *Server) Listed(ctx context.Context, t *Thread, limit time.Duration) (Li
 	if done, err := look(); err != nil || done {
 		return l, err
 	}
-	isLong := l.Rows.Len() >= LeastPage && !s.target.Searches()
-	if isLong {
+	isLong := func() bool { return l.Rows.Len() >= LeastPage && !s.target.Searches() }
+	if isLong() {
 		before := l.Rows.Len()
 		added, err := s.NewThread(ctx, t.Owner)
 		if err != nil {
@@ -56,7 +56,7 @@ func (s *Server) Listed(ctx context.Context, t *Thread, limit time.Duration) (Li
 	if err := s.target.RetryFor(ctx, limit, look); err != nil || l.Holds || l.Rows == nil {
 		return l, err
 	}
-	if !isLong {
+	if !isLong() { // the list may have become long while the thread was not in it
 		l.IsWhole = !l.Rows.MayLack()
 		return l, nil
 	}
