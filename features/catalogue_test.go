@@ -119,6 +119,7 @@ func TestParseRefuses(t *testing.T) {
 		"rule without tags":  {head + "Rule: R\n" + scenario, "needs tags for ID, level and section"},
 		"rule without level": {head + "@CP-X-1 @section-1\nRule: R\n" + scenario, "needs tags for ID, level and section"},
 		"unknown tag":        {head + "@CP-X-1 @must @section-1 @odd\nRule: R\n" + scenario, "a.feature:5: tag @odd is unknown"},
+		"a rule's tag":       {head + rule + "@form\n" + scenario, "a.feature:5: tag @form describes a rule"},
 		"unknown deployment": {head + rule + "@shares:none\n" + scenario, "a.feature:6: tag @shares:none: give one of deployment, another, "},
 		"misspelled":         {head + rule + "@shares:deploymnt\n" + scenario, "did you mean deployment? give one of"},
 		"needs nothing":      {head + rule + "@needs\n" + scenario, "tag @needs: the value is"},

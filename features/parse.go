@@ -89,10 +89,27 @@ func (p *parser) rule(rule *messages.Rule) (*Requirement, error) {
 			p.noteSteps(child.Background.Steps)
 		}
 		if child.Scenario != nil {
+			if err := p.checkTags(child.Scenario); err != nil {
+				return nil, err
+			}
 			p.noteScenario(r, child.Scenario)
 		}
 	}
 	return r, nil
+}
+
+// checkTags returns an error if a scenario or its examples have a tag that only a feature or a rule can have.
+func (p *parser) checkTags(s *messages.Scenario) error {
+	tags := slices.Clone(s.Tags)
+	for _, e := range s.Examples {
+		tags = append(tags, e.Tags...)
+	}
+	for _, tag := range tags {
+		if describesRule(tag.Name) {
+			return fmt.Errorf("%s:%d: tag %s describes a rule: move it there", p.uri, tag.Location.Line, tag.Name)
+		}
+	}
+	return nil
 }
 
 func (p *parser) noteScenario(r *Requirement, s *messages.Scenario) {
@@ -145,8 +162,12 @@ func (p *parser) scenario(pickle *messages.Pickle) (*Scenario, error) {
 
 // describes reports whether a tag describes a requirement or when it is judged.
 func describes(tag string) bool {
-	return idTag.MatchString(tag) || sectionTag.MatchString(tag) || afterTag.MatchString(tag) || levels[tag] != "" ||
-		slices.Contains(Subjects, tag) || slices.Contains([]string{TagLast, TagSlow, TagSituation}, tag) ||
+	return describesRule(tag) || afterTag.MatchString(tag) || slices.Contains([]string{TagLast, TagSlow, TagSituation}, tag)
+}
+
+// describesRule reports whether a tag describes a requirement, so that a scenario cannot have it.
+func describesRule(tag string) bool {
+	return idTag.MatchString(tag) || sectionTag.MatchString(tag) || levels[tag] != "" || slices.Contains(Subjects, tag) ||
 		slices.Contains(Profiles, strings.TrimPrefix(tag, "@"))
 }
 

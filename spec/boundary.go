@@ -15,8 +15,8 @@ type Case struct {
 	Why   string
 }
 
-// BoundaryCases derives the values around the bounds of an integer or a boolean in the query from its schema, always the
-// same and in the same order. Left out are values about which the interface is silent, so that a server may take or
+// BoundaryCases derives values of an integer, a boolean or an enum in the query from its schema, always the same and in the
+// same order: those around the bounds, or each allowed one and others. Left out are values about which the interface is silent, so that a server may take or
 // refuse them: other ways to write a number or a boolean ([Spellings]), an empty text for a parameter that may be null,
 // and an integer beyond 64 bits where there is no maximum. It is nil for other parameters.
 func BoundaryCases(op Operation, name string) (cases []Case) {
@@ -30,8 +30,22 @@ func BoundaryCases(op Operation, name string) (cases []Case) {
 	case "boolean":
 		return []Case{{"true", true, "a boolean"}, {"false", true, "a boolean"}, {"maybe", false, "not a boolean"},
 			{"2", false, "a number, not a boolean"}}
+	case "string":
+		return enumCases(p)
 	}
 	return nil
+}
+
+// enumCases returns each value of an enum, and values that it does not have. It returns nil for lists and other texts.
+func enumCases(p Parameter) (cases []Case) {
+	if p.List || len(p.Enum) == 0 {
+		return nil
+	}
+	for _, value := range p.Enum {
+		cases = append(cases, Case{value, true, "a value of the enum"})
+	}
+	return append(cases, Case{"no-" + p.Enum[0], false, "an unknown value"},
+		Case{strings.Join([]string{p.Enum[0], p.Enum[0]}, ","), false, "two values"})
 }
 
 func integerCases(p Parameter) []Case {

@@ -65,8 +65,11 @@ func (c *cells) of(side Side, parameters openapi3.Parameters, op *openapi3.Opera
 	for _, p := range parameters {
 		hasID = hasID || p.Value.In == "path"
 		kind := p.Value.Schema.Value.Type.Slice()[0]
-		if p.Value.Extensions[extCommaSeparated] != nil {
+		switch {
+		case p.Value.Extensions[extCommaSeparated] != nil:
 			kind = "list"
+		case p.Value.Schema.Value.Enum != nil:
+			kind = "enum"
 		}
 		c.add(p.Value.In+" "+p.Value.Name, classes[p.Value.In+" "+kind])
 	}
@@ -90,6 +93,7 @@ var classes = map[string]string{
 	"query integer":  "in range, bounds, out of range, not an integer, another spelling, invalid and combined with others" + inQuery,
 	"query boolean":  "true or false, not a boolean, another spelling, invalid and combined with others" + inQuery,
 	"query string":   "longer, texts" + inQuery,
+	"query enum":     "each value, an unknown value, another spelling, invalid and combined with others" + inQuery,
 	"query list":     "one item, several items, an item twice, an unknown item, another spelling" + inQuery,
 	"body string":    inBody + ", empty, longer, texts",
 	"body enum":      inBody + ", an unknown value",

@@ -17,6 +17,7 @@ paths:
       parameters:
         - {name: status, in: query, x-comma-separated: Status, schema: {type: [string, 'null']}}
         - {name: name_contains, in: query, schema: {type: [string, 'null']}}
+        - {name: sort, in: query, schema: {type: string, enum: [created_at, name]}}
       responses: {'200': {description: Things.}}
 components:
   schemas:
@@ -31,4 +32,5 @@ func TestOnlyCommaSeparatedParametersHaveItems(t *testing.T) {
 	assert.NotContains(t, cells, [3]string{"list-things", "query name_contains", "several items"})
 	assert.Contains(t, cells, [3]string{"list-things", "query name_contains", "empty"})
 	assert.Contains(t, cells, [3]string{"list-things", "query name_contains", "combined with others"})
+	assert.Contains(t, cells, [3]string{"list-things", "query sort", "an unknown value"})
 }

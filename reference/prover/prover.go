@@ -265,6 +265,9 @@ func (p *prover) fill(row *proof.Row, result *reports.Result) {
 			row.Shown = safe.Cut(fmt.Sprintf("%s: expected %s, got %s", f.Step, f.Expected, f.Actual), 300)
 		}
 	}
+	if q := result.Requirement(row.Fails); row.Shown == "" && q != nil && q.Verdict != reports.Passed {
+		row.Shown = safe.Cut(fmt.Sprintf("none, %s is %s: %s", q.ID, q.Verdict, q.Reason), 300)
+	}
 }
 
 // coveredBy returns the failed requirements that show all violations that a rule about the record has found.
