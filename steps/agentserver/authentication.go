@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
@@ -28,12 +28,19 @@ const (
 	startsRun       = `start a run(?: with rollback| of an unknown thread)?`
 	whileInProgress = `the other user, while it is in progress, tries to ` +
 		`(join a run|join the run under a thread of their own)`
-	duringRun      = `during the run, (the other user|a caller without credentials) tries to ((?:read|retrieve) .+|` + startsRun + `)`
-	twoUsersReport = `two users start runs that report their caller, (in turn|all at once)`
+	duringRun = `during the run, (the other user|a caller without credentials) tries to ((?:read|retrieve) .+|` + startsRun + `)`
 )
 
-// defineCallers registers the sentences about authentication at the agent server (sections 5 and 7).
-func (w *World) defineCallers(r *common.Definitions) {
+// callers has the last request of a caller who may be refused.
+type callers struct {
+	*World
+	attempted string          // the caller, as the sentence names them
+	operation string          // the operation, as the sentence names it
+	about     *agent.GraphRun // the run in the request
+}
+
+// define registers the sentences about callers who may be refused (sections 5 and 7).
+func (w *callers) define(r *common.Definitions) {
 	r.Given(`a completed run, or an unknown one`, w.useAnyRun)
 	r.Given(refusedCallers+` was refused (a run(?: with rollback)?) on it`,
 		w.requireRefusedRun)
@@ -41,24 +48,17 @@ func (w *World) defineCallers(r *common.Definitions) {
 	r.When(`on a connection that has served the user, (the other user|a caller without credentials) tries to (read the state|retrieve a run)`,
 		w.callerTriesOnConnection)
 	r.When(duringRun, w.callerTriesDuringRun)
-	r.When(`the user starts a run that reports its caller`, w.userStartsReport)
-	r.When(`the user starts a run that reports its caller, and names another user in its config`, w.userClaimsAnother)
-	r.When(`a studio user starts a run that reports its caller on the same thread`, w.studioStartsReport)
-	r.When(twoUsersReport, w.usersStartReports)
+	r.When(whileInProgress, w.joinAsOther)
 	r.Then(`the caller is refused with the status of the authentication handler`, w.refusedByHandler)
 	r.Then(`the refusal contains the detail`, w.refusalCarriesDetail)
-	r.Then(`the run reports the (identity|custom fields) of the user`, w.runReports)
-	r.Then(`the run of the studio user does not report the user`, w.studioIsNotUser)
-	r.Then(`each run reports its own caller`, w.eachReportsItsOwn)
-	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.readDisguised)
-	r.Then(`no response shows anything of the run`, func() error {
-		return judge.DisguisesShowNothing(w.disguised, w.thread.ID, w.current.Value())
-	})
+	r.Then(`the response contains nothing of the run`, w.holdsNothingOfRun)
+	r.Then(`the join is refused, or returns before the end of the run`, w.joinDoesNotWait)
+	r.Then(`the join of another user's run returns an HTTP error status`, w.joinIsRefused)
 }
 
 // useAnyRun uses an unknown run if the suite only reads, or if no user is configured and the agent server refuses
 // callers without credentials. Requests that must be refused for their credentials do not need an existing run.
-func (w *World) useAnyRun(ctx context.Context) error {
+func (w *callers) useAnyRun(ctx context.Context) error {
 	if w.target.AgentRefusal() != 0 || w.target.Config.ReadOnly {
 		w.setRun(&agent.GraphRun{ID: target.UnknownID(), Thread: &agent.Thread{ID: target.UnknownID()}})
 		return nil
@@ -71,9 +71,8 @@ func (w *World) useAnyRun(ctx context.Context) error {
 	return nil
 }
 
-// callerTries sends the request of a caller, about the run and thread of the earlier sentences. A caller who may
-// start a run does so on a new thread, because other scenarios may share the run.
-func (w *World) callerTries(ctx context.Context, name, operation string) error {
+// callerTries sends the request of a caller, about the run and thread of the earlier sentences.
+func (w *callers) callerTries(ctx context.Context, name, operation string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
@@ -83,37 +82,47 @@ func (w *World) callerTries(ctx context.Context, name, operation string) error {
 	if err != nil {
 		return err
 	}
+	a, err := w.sendAs(ctx, who, operation, g)
+	if err != nil {
+		return err
+	}
+	w.scene.Response = a
+	if name == target.TheOtherUser {
+		w.scene.Cases = []common.Case{{Response: a, What: "a user who does not own it"}}
+	}
+	return nil
+}
+
+// sendAs sends the request of a caller about a run.
+func (w *callers) sendAs(ctx context.Context, who target.Caller, operation string, g *agent.GraphRun) (*exchange.Response, error) {
 	verb, _, _ := strings.Cut(operation, " ")
 	switch {
 	case verb == "create":
 		t, err := w.server.CreateThread(ctx, who, nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		w.scene.Response = t.Response
-		return nil
+		return t.Response, nil
 	case operation == "list the threads with the other listing endpoint":
 		return w.listOther(ctx, who)
 	case verb == "list":
-		return w.list(ctx, who, nil)
+		_, a, err := w.server.List(ctx, who, nil)
+		return a, err
 	case verb == "start":
-		return w.tryRun(ctx, who, g.Thread, w.orderOf(operation))
+		err := w.tryRun(ctx, who, g.Thread, w.orderOf(operation))
+		return w.scene.Response, err
 	}
-	w.joins = g
+	w.about = g
 	a, err := w.ask(ctx, who, verb, g)
 	none, is := errors.AsType[*exchange.NoResponse](err)
 	if is && none.Timeout && verb == "join" {
-		return outcome.Blocked("the join of a completed run did not return (AS-RUN-5)").ByRequirement("AS-RUN-5")
+		return nil, outcome.Blocked("the join of a completed run did not return (AS-RUN-5)").ByRequirement("AS-RUN-5")
 	}
-	if err != nil {
-		return err
-	}
-	w.scene.Response = a
-	return nil
+	return a, err
 }
 
 // callerTriesOnConnection sends the request of a caller on the connection of an equal request of the user.
-func (w *World) callerTriesOnConnection(ctx context.Context, name, operation string) error {
+func (w *callers) callerTriesOnConnection(ctx context.Context, name, operation string) error {
 	ctx = w.target.Client.OneConnection(ctx)
 	if err := w.callerTries(ctx, target.TheUser, operation); err != nil {
 		return err
@@ -122,7 +131,7 @@ func (w *World) callerTriesOnConnection(ctx context.Context, name, operation str
 }
 
 // callerTriesDuringRun sends the request of a caller while the run of the user is in progress.
-func (w *World) callerTriesDuringRun(ctx context.Context, name, operation string) error {
+func (w *callers) callerTriesDuringRun(ctx context.Context, name, operation string) error {
 	return w.win(ctx, "the run ended before the response to "+name, func(ctx context.Context) (bool, error) {
 		if err := w.callerTries(ctx, name, operation); err != nil {
 			return false, err
@@ -131,8 +140,16 @@ func (w *World) callerTriesDuringRun(ctx context.Context, name, operation string
 	})
 }
 
-// runToTry returns the run and the thread that the request of a caller is about.
-func (w *World) runToTry(ctx context.Context, who target.Caller, name, operation string) (*agent.GraphRun, error) {
+// isServed judges that the server does not refuse the user. The requirement about the operation judges all other
+// errors.
+func (w *callers) isServed(context.Context) error {
+	rejects := func(status int) bool { return w.target.Rejects(spec.AgentServer, status) }
+	return judge.IsServed(w.scene.Response, w.attempted == target.TheUser, rejects)
+}
+
+// runToTry returns the run and the thread that the request of a caller is about. A caller who may start a run does so on a
+// new thread, because other scenarios may share the run.
+func (w *callers) runToTry(ctx context.Context, who target.Caller, name, operation string) (*agent.GraphRun, error) {
 	g := &agent.GraphRun{Thread: w.thread}
 	if w.current != nil {
 		g.ID = w.current.ID
@@ -167,7 +184,7 @@ func (w *World) orderOf(name string) (o agent.Order) {
 
 // requireRefusedRun starts a run on the thread that the server must refuse, while a run is in progress if there is one.
 // It blocks if the request is served, which another requirement judges.
-func (w *World) requireRefusedRun(ctx context.Context, name, what string) error {
+func (w *callers) requireRefusedRun(ctx context.Context, name, what string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
@@ -208,13 +225,13 @@ func refusalCase(caller string) config.RefusalCase {
 }
 
 // refusedByHandler judges the refusal of a request to a route that exists.
-func (w *World) refusedByHandler(ctx context.Context) error {
+func (w *callers) refusedByHandler(ctx context.Context) error {
 	a, c := w.scene.Response, refusalCase(w.attempted)
 	if err := w.routeExists(ctx); err != nil {
 		return err
 	}
 	statuses := w.target.Config.Agent.RejectedStatus.For(c)
-	err := judge.RefusesCaller(a, w.attempted, string(c), statuses, w.rejectedHint(a))
+	err := judge.RefusesCaller(a, w.attempted, string(c), statuses, rejectedHint(a))
 	if err == nil && len(statuses) == 0 {
 		w.target.Note(reports.Note{Kind: reports.NoteRefusal, Exchange: a.ID, Text: fmt.Sprintf(
 			"the server refuses callers with status %d; any 4xx was accepted, because agent.rejected_status is not set", a.Status)})
@@ -222,9 +239,22 @@ func (w *World) refusedByHandler(ctx context.Context) error {
 	return err
 }
 
+// rejectedHint returns the key of the configuration that may be wrong if a request without valid credentials does not
+// return the status of the handler: the handler may use another status, or the target may lack the operation.
+func rejectedHint(a *exchange.Response) string {
+	missing := target.NotServed(a)
+	switch {
+	case missing && a.Request.Method == http.MethodGet && a.Request.Path == agent.ThreadsPath:
+		return "set agent.listing to search if the target lists its threads with POST /threads/search"
+	case missing || !a.IsRefused():
+		return ""
+	}
+	return "correct agent.rejected_status if the handler chooses this status" // without this key any 4xx passes
+}
+
 // routeExists returns an error if the route does not exist: the server returns 404, 405 or 501 to the owner of the
 // thread as well.
-func (w *World) routeExists(ctx context.Context) error {
+func (w *callers) routeExists(ctx context.Context) error {
 	refused, caller, operation := w.scene.Response, w.attempted, w.operation
 	if !target.NotServed(refused) {
 		return nil
@@ -248,7 +278,7 @@ func (w *World) routeExists(ctx context.Context) error {
 }
 
 // refusalCarriesDetail judges the detail of a refusal.
-func (w *World) refusalCarriesDetail(ctx context.Context) error {
+func (w *callers) refusalCarriesDetail(ctx context.Context) error {
 	a, c := w.scene.Response, refusalCase(w.attempted)
 	if err := requireRefused(a); err != nil {
 		return err
@@ -271,87 +301,45 @@ func (w *World) refusalCarriesDetail(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) userStartsReport(ctx context.Context) error {
-	g, err := w.server.RunAlone(ctx, w.owner(), agent.Order{Words: agent.Whoami})
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	w.reported = append(w.reported, g)
-	return nil
+// joinAsOther joins a run as the other user. If the response comes after the end of the run, it tries again with a
+// longer run: the server may be slow instead of waiting.
+func (w *callers) joinAsOther(ctx context.Context, operation string) error {
+	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		if err := w.callerTries(ctx, target.TheOtherUser, operation); err != nil {
+			return false, err
+		}
+		return w.joinDoesNotWait() == nil, nil
+	})
+	return err
 }
 
-// usersStartReports starts two runs of each user, in turn, or so that they are in progress at the same time.
-func (w *World) usersStartReports(ctx context.Context, when string) error {
-	other, err := w.callerNamed(ctx, target.TheOtherUser)
+func (w *callers) joinDoesNotWait() error {
+	return judge.ForeignJoinDoesNotWait(w.scene.Response, w.prior.Until(), w.prior.Order.Hold)
+}
+
+// holdsNothingOfRun judges that the responses contain nothing of the run. It compares a response that may concern the
+// run with the one to the join of an unknown run.
+func (w *callers) holdsNothingOfRun(ctx context.Context) error {
+	a, run := w.scene.Response, w.current.Value()
+	if !judge.MayHoldRun(a, run) {
+		return judge.HoldsNothingOfRun(a, run, w.about.ID, nil, "")
+	}
+	who, err := w.callerNamed(ctx, w.attempted)
 	if err != nil {
 		return err
 	}
-	callers := []target.Caller{w.owner(), other, w.owner(), other}
-	w.reported = make([]*agent.GraphRun, len(callers))
-	if when == "in turn" {
-		for i, who := range callers {
-			w.reported[i], err = w.server.RunAlone(ctx, who, agent.Order{Words: agent.Whoami})
-			if err != nil {
-				return outcome.AsPrecondition(err)
-			}
-		}
-		return nil
-	}
-	together, leave, err := w.server.Together(ctx, len(callers), agent.Wait)
+	id := unlike(w.about.ID)
+	unknown, err := w.server.JoinCompleted(ctx, who, &agent.GraphRun{ID: id, Thread: w.about.Thread})
 	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	defer leave()
-	return outcome.AsPrecondition(agent.AtOnce(len(callers), func(i int) (err error) {
-		o := agent.Order{Words: agent.Whoami, Hold: w.agents.Hold(0) / 4}
-		w.reported[i], err = together.RunAlone(ctx, callers[i], o)
 		return err
-	}))
+	}
+	return judge.HoldsNothingOfRun(a, run, w.about.ID, unknown, id)
 }
 
-// report returns the answer of a run as a value for judgements. other is the user who did not start it.
-func report(g *agent.GraphRun, other *config.User) judge.Report {
-	r := judge.Report{State: g.Final, Said: g.Said(), Of: userOf(g.Thread.Owner.User)}
-	if other != nil {
-		r.Other = userOf(other)
-	}
-	return r
-}
-
-func userOf(u *config.User) judge.User { return judge.User{Name: u.Name, Known: u.Known()} }
-
-func (w *World) runReports(ctx context.Context, what string) error {
-	user := w.reported[0].Thread.Owner.User
-	fields := map[string]any{"identity": user.Identity}
-	if what == "custom fields" {
-		fields = user.Fields
-	}
-	var others []string
-	for _, u := range w.target.Config.Users {
-		if u.Owner() != user.Owner() {
-			others = append(others, u.Owner())
-		}
-	}
-	return outcome.Unless(ctx, judge.ReportsFields(report(w.reported[0], nil), fields, others...), w.repeatsInput(w.reported[0]))
-}
-
-// eachReportsItsOwn judges that each run reports its own caller. It skips if no known field of the two users differs.
-func (w *World) eachReportsItsOwn(ctx context.Context) error {
-	user, other := w.reported[0].Thread.Owner.User, w.reported[1].Thread.Owner.User
-	if !judge.UsersDiffer(userOf(user), userOf(other)) {
-		at := slices.IndexFunc(w.target.Config.Users, func(u config.User) bool { return u.Identity == "" })
-		key := fmt.Sprintf("users.%d.identity", max(at, 0))
-		return outcome.NotConfigured(key, "not configured: nothing is known in which the two users differ; set %s", key)
-	}
-	var runs []judge.Report
-	for _, g := range w.reported {
-		foreign := other
-		if g.Thread.Owner.User == other {
-			foreign = user
-		}
-		runs = append(runs, report(g, foreign))
-	}
-	return outcome.Unless(ctx, judge.ReportOwnCallers(runs...), w.repeatsInput(w.reported[0]))
+// joinIsRefused judges that the joins are refused. It blocks if a response contains something of the run, which another
+// requirement judges.
+func (w *callers) joinIsRefused(ctx context.Context) error {
+	return outcome.Unless(ctx, judge.IsError(w.scene.Response, ""), w.holdsNothingOfRun)
 }
 
 // unlike returns an unknown id of the same form. Only the last eight characters differ, so that a UUID keeps its

@@ -21,8 +21,16 @@ const (
 	markKey  = target.MarkKey // by which a scenario knows its own threads
 )
 
-// defineOwners registers the sentences about threads and runs of other users (section 5, items 6 and 7).
-func (w *World) defineOwners(r *common.Definitions) {
+// owners has the threads of two users.
+type owners struct {
+	*threadList
+	namesOther bool          // the creation of the thread named another user as its owner
+	others     *agent.Thread // the thread of the other user
+	filter     string        // of the other user's list, as the sentence names it
+}
+
+// define registers the sentences about threads of other users (section 5, items 6 and 7).
+func (w *owners) define(r *common.Definitions) {
 	r.Given(`a list of threads that shows their metadata`, w.requireListedMetadata)
 	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.requireRefusedThread)
 	r.Given(`a thread of each of two users(, with an object in their metadata)?`, w.createThreadOfEach)
@@ -39,7 +47,6 @@ func (w *World) defineOwners(r *common.Definitions) {
 	})
 	r.When(`the user creates a thread with metadata of each class of text`, w.userCreatesWithTexts)
 	r.When(`the user creates a thread with metadata of each JSON type`, w.userCreatesWithTypes)
-	r.When(whileInProgress, w.joinAsOther)
 	r.Then(`the list does not hold that thread`, func() error {
 		return judge.ListLacksRefused(w.listed(), markKey, w.mark)
 	})
@@ -51,13 +58,10 @@ func (w *World) defineOwners(r *common.Definitions) {
 	})
 	r.Then(`its metadata holds these texts unchanged`, w.metadataHoldsTexts)
 	r.Then(`its metadata holds these values unchanged`, w.metadataHoldsTypes)
-	r.Then(`the response contains nothing of the run`, w.holdsNothingOfRun)
-	r.Then(`the join is refused, or returns before the end of the run`, w.joinDoesNotWait)
-	r.Then(`the join of another user's run returns an HTTP error status`, w.joinIsRefused)
 }
 
 // requireListedMetadata creates a thread with a mark and looks for the mark in the list.
-func (w *World) requireListedMetadata(ctx context.Context) error {
+func (w *owners) requireListedMetadata(ctx context.Context) error {
 	w.mark = w.target.Name("shown")
 	t, err := w.server.CreateThread(ctx, w.owner(), map[string]any{markKey: w.mark})
 	if err != nil {
@@ -77,7 +81,7 @@ func (w *World) requireListedMetadata(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) requireRefusedThread(ctx context.Context, name string) error {
+func (w *owners) requireRefusedThread(ctx context.Context, name string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
@@ -92,17 +96,17 @@ func (w *World) requireRefusedThread(ctx context.Context, name string) error {
 
 // createThreadOfEach creates a thread of each user, with the same mark. The user's own list must show the user's
 // thread: else its absence from other lists would show nothing.
-func (w *World) createThreadOfEach(ctx context.Context, nested string) error {
+func (w *owners) createThreadOfEach(ctx context.Context, nested string) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
 		return err
 	}
 	w.mark, w.isNested = w.target.Name("listed"), nested != ""
-	first, err := w.markedThread(ctx, w.owner())
+	first, err := w.threadWith(ctx, w.owner(), w.metadata())
 	if err != nil {
 		return err
 	}
-	w.othersThread, err = w.markedThread(ctx, other)
+	w.others, err = w.threadWith(ctx, other, w.metadata())
 	if err != nil {
 		return err
 	}
@@ -113,7 +117,7 @@ func (w *World) createThreadOfEach(ctx context.Context, nested string) error {
 	return w.listHoldsThread()
 }
 
-func (w *World) otherUserLists(ctx context.Context, by string) error {
+func (w *owners) otherUserLists(ctx context.Context, by string) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
 		return err
@@ -133,7 +137,7 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 		noFilter:            nil,
 		"an empty filter":   {"metadata": map[string]any{}},
 		bySharedMetadata:    {"metadata": map[string]any{markKey: w.mark}},
-		bySharedIDs:         {"ids": []any{w.thread.Sent(), w.othersThread.Sent()}},
+		bySharedIDs:         {"ids": []any{w.thread.Sent(), w.others.Sent()}},
 		"the user as owner": {"metadata": map[string]any{ownerKey: w.owner().User.Owner()}},
 		// Some databases take such an owner for an operator.
 		"an owner that is an object": {"metadata": map[string]any{ownerKey: map[string]any{"$ne": "nobody"}}},
@@ -149,13 +153,13 @@ func (w *World) otherUserLists(ctx context.Context, by string) error {
 	if !slices.Contains(holdOwn, by) || w.isLossy() {
 		return w.listUntil(ctx, other, f, nil) // the list may be empty
 	}
-	w.othersThread, err = w.listNewest(ctx, other, f, w.othersThread)
+	w.others, err = w.listNewest(ctx, other, f, w.others)
 	return err
 }
 
 // otherUserListsByQuery lists the threads by GET with a query, which the interface does not define. Some servers have
 // other code for a page, or filter by a user that the query names in place of the caller.
-func (w *World) otherUserListsByQuery(ctx context.Context, purpose string) error {
+func (w *owners) otherUserListsByQuery(ctx context.Context, purpose string) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
 		return err
@@ -186,7 +190,7 @@ const (
 // holdOwn has the filters with which a list must contain the thread of its caller.
 var holdOwn = []string{noFilter, "an empty filter", bySharedMetadata, bySharedIDs}
 
-func (w *World) listHoldsNoForeign() error {
+func (w *owners) listHoldsNoForeign() error {
 	if w.scene.Response.IsRefused() {
 		w.scene.Note(fmt.Sprintf("the filter is refused with status %d", w.scene.Response.Status))
 	}
@@ -195,7 +199,7 @@ func (w *World) listHoldsNoForeign() error {
 
 // filterOfUser returns the metadata by which threads of the user differ from those of the other user, or nil if the
 // identity is unknown.
-func (w *World) filterOfUser() map[string]string {
+func (w *owners) filterOfUser() map[string]string {
 	user := w.owner().User
 	switch {
 	case user.Identity == "":
@@ -206,19 +210,19 @@ func (w *World) filterOfUser() map[string]string {
 	return map[string]string{ownerKey: user.Identity}
 }
 
-func (w *World) listHoldsOwn() error {
+func (w *owners) listHoldsOwn() error {
 	list := judge.FilteredList{List: w.listed(), Filtered: w.filter != noFilter, Lossy: w.isLossy()}
-	return judge.ListHoldsOwn(list, created(w.othersThread))
+	return judge.ListHoldsOwn(list, created(w.others))
 }
 
 // isLossy reports whether the list is filtered by metadata that the target does not show in the response to the
 // creation of the thread.
-func (w *World) isLossy() bool {
-	return w.filter == bySharedMetadata && w.othersThread.Response.Get("metadata."+markKey).String() != w.mark
+func (w *owners) isLossy() bool {
+	return w.filter == bySharedMetadata && w.others.Response.Get("metadata."+markKey).String() != w.mark
 }
 
-func (w *World) userCreatesForOther(ctx context.Context) error {
-	w.namesOtherOwner = true
+func (w *owners) userCreatesForOther(ctx context.Context) error {
+	w.namesOther = true
 	name := "agentconform-somebody-else"
 	if len(w.target.Config.Users) > 1 {
 		other, err := w.callerNamed(ctx, target.TheOtherUser)
@@ -231,7 +235,7 @@ func (w *World) userCreatesForOther(ctx context.Context) error {
 }
 
 // createThreadForOther creates a thread that names the other user as owner, and completes a run on it.
-func (w *World) createThreadForOther(ctx context.Context) error {
+func (w *owners) createThreadForOther(ctx context.Context) error {
 	if err := w.userCreatesForOther(ctx); err != nil {
 		return err
 	}
@@ -239,8 +243,8 @@ func (w *World) createThreadForOther(ctx context.Context) error {
 }
 
 // ownerIsUser judges the owner in the metadata. It passes if the target refuses a thread that names another owner.
-func (w *World) ownerIsUser(ctx context.Context) error {
-	if w.namesOtherOwner && w.thread.ID == "" && w.thread.Response.IsRefused() {
+func (w *owners) ownerIsUser(ctx context.Context) error {
+	if w.namesOther && w.thread.ID == "" && w.thread.Response.IsRefused() {
 		if _, err := w.server.NewThread(ctx, w.owner()); err != nil {
 			return outcome.AsPrecondition(err)
 		}
@@ -254,7 +258,7 @@ func (w *World) ownerIsUser(ctx context.Context) error {
 func textKey(i int) string { return "text_" + strconv.Itoa(i) }
 
 // userCreatesWithTexts creates a thread whose metadata has a text of each class.
-func (w *World) userCreatesWithTexts(ctx context.Context) error {
+func (w *owners) userCreatesWithTexts(ctx context.Context) error {
 	metadata := map[string]any{}
 	for i, c := range textClasses {
 		metadata[textKey(i)] = c.text
@@ -263,7 +267,7 @@ func (w *World) userCreatesWithTexts(ctx context.Context) error {
 }
 
 // createWithUnusual creates a thread with the metadata. The interface shows no limits, so the server may refuse it.
-func (w *World) createWithUnusual(ctx context.Context, metadata map[string]any) error {
+func (w *owners) createWithUnusual(ctx context.Context, metadata map[string]any) error {
 	if err := w.createThread(ctx, metadata); err != nil {
 		return err
 	}
@@ -273,7 +277,7 @@ func (w *World) createWithUnusual(ctx context.Context, metadata map[string]any) 
 	return nil
 }
 
-func (w *World) metadataHoldsTexts(ctx context.Context) error {
+func (w *owners) metadataHoldsTexts(ctx context.Context) error {
 	for i, c := range textClasses {
 		if err := w.metadataHolds(ctx, textKey(i), c.text, "the text with "+c.name); err != nil {
 			return err
@@ -283,7 +287,7 @@ func (w *World) metadataHoldsTexts(ctx context.Context) error {
 }
 
 // metadataHolds reads the metadata of the new thread from the response to its creation, or else from the list.
-func (w *World) metadataHolds(ctx context.Context, key string, value any, what string) error {
+func (w *owners) metadataHolds(ctx context.Context, key string, value any, what string) error {
 	if err := w.thread.Usable(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -300,7 +304,7 @@ func (w *World) metadataHolds(ctx context.Context, key string, value any, what s
 
 // otherUserListsAtOtherEndpoint lists the threads as the other user. It first checks that the endpoint shows the user's
 // thread to the user. Otherwise its absence from the other user's list would show nothing.
-func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
+func (w *owners) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
 		return err
@@ -310,12 +314,12 @@ func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 		// A list may show only the newest threads, and other scenarios create threads at the same time.
 		if w.rows.Len() >= agent.LeastPage && made < mostNewest {
 			made++
-			w.thread, err = w.markedThread(ctx, w.owner())
+			w.thread, err = w.threadWith(ctx, w.owner(), w.metadata())
 			if err != nil {
 				return false, err
 			}
 		}
-		if err := w.listOther(ctx, w.owner()); err != nil {
+		if err := w.listAtOtherEndpoint(ctx, w.owner()); err != nil {
 			return false, err
 		}
 		return w.rows.Thread(w.thread.ID).Exists() || w.rows == nil, nil
@@ -327,46 +331,13 @@ func (w *World) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 		return outcome.Inapplicable("a second endpoint that lists threads", "the other listing endpoint does not return the "+
 			"user's own new thread, so it cannot return that of others")
 	}
-	return w.listOther(ctx, other)
+	return w.listAtOtherEndpoint(ctx, other)
 }
 
-// joinAsOther joins a run as the other user. If the response comes after the end of the run, it tries again with a
-// longer run: the server may be slow instead of waiting.
-func (w *World) joinAsOther(ctx context.Context, operation string) error {
-	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
-		if err := w.callerTries(ctx, target.TheOtherUser, operation); err != nil {
-			return false, err
-		}
-		return w.joinDoesNotWait() == nil, nil
-	})
+func (w *owners) listAtOtherEndpoint(ctx context.Context, who target.Caller) error {
+	a, err := w.listOther(ctx, who)
+	if err == nil {
+		w.rows, w.scene.Response = agent.ListingOf(a), a
+	}
 	return err
-}
-
-func (w *World) joinDoesNotWait() error {
-	return judge.ForeignJoinDoesNotWait(w.scene.Response, w.prior.Until(), w.prior.Order.Hold)
-}
-
-// holdsNothingOfRun judges that the responses contain nothing of the run. It compares a response that may concern the
-// run with the one to the join of an unknown run.
-func (w *World) holdsNothingOfRun(ctx context.Context) error {
-	a, run := w.scene.Response, w.current.Value()
-	if !judge.MayHoldRun(a, run) {
-		return judge.HoldsNothingOfRun(a, run, w.joins.ID, nil, "")
-	}
-	who, err := w.callerNamed(ctx, w.attempted)
-	if err != nil {
-		return err
-	}
-	id := unlike(w.joins.ID)
-	unknown, err := w.server.JoinCompleted(ctx, who, &agent.GraphRun{ID: id, Thread: w.joins.Thread})
-	if err != nil {
-		return err
-	}
-	return judge.HoldsNothingOfRun(a, run, w.joins.ID, unknown, id)
-}
-
-// joinIsRefused judges that the joins are refused. It blocks if a response contains something of the run, which another
-// requirement judges.
-func (w *World) joinIsRefused(ctx context.Context) error {
-	return outcome.Unless(ctx, judge.IsError(w.scene.Response, ""), w.holdsNothingOfRun)
 }

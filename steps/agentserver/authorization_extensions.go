@@ -21,119 +21,57 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// extension is a vendor extension: an operation that agent servers offer and the interface does not name (section 5,
+// extensions has a vendor extension: an operation that agent servers offer and the interface does not name (section 5,
 // items 2 and 6), with the responses to the callers who have tried it.
-type extension struct {
+type extensions struct {
+	*World
 	operation spec.Operation
 	others    []common.Case      // requests of callers who must not be served
 	state     *exchange.Response // after these requests
 	owners    *exchange.Response // to the owner of the thread
 }
 
-// defineExtensions registers the sentences about vendor extensions.
-func (w *World) defineExtensions(r *common.Definitions) {
+// define registers the sentences about vendor extensions.
+func (w *extensions) define(r *common.Definitions) {
 	r.When(`the other user, a caller without credentials and then the user try the vendor extension (.+)`, w.tryAll)
 	r.Then(`it returns an HTTP error to all but the user`, w.refusesAllOthers)
 	r.Then(`the attempts of the others leave the thread unchanged`, w.threadIsUnchanged)
 }
 
-// studioReplaces starts the new run as a studio user, who need not have access.
-func (w *World) studioReplaces(ctx context.Context) error {
-	studio, err := w.callerNamed(ctx, target.StudioUser)
-	if err != nil {
-		return err
-	}
-	if err := w.replace(ctx, agent.Order{By: &studio}); err != nil {
-		return err
-	}
-	if a := w.rolled.Next.Response; a.IsRefused() {
-		return outcome.Inapplicable("runs of studio users", "the target refuses a studio user's run on the thread of a user: %s",
-			outcome.Seen(a))
-	}
-	return nil
-}
-
-// studioStartsReport starts a run as a studio user, who need not have access, on the thread of the user's run.
-func (w *World) studioStartsReport(ctx context.Context) error {
-	studio, err := w.callerNamed(ctx, target.StudioUser)
-	if err != nil {
-		return err
-	}
-	g, err := w.server.Post(ctx, w.reported[0].Thread, agent.Order{Words: agent.Whoami, By: &studio})
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	if g.Response.IsRefused() {
-		return outcome.Inapplicable("runs of studio users", "the target refuses a studio user's run on the thread of a user: %s",
-			outcome.Seen(g.Response))
-	}
-	if err := g.Accepted(); err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	if _, err := w.server.Await(ctx, g); err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	w.reported = append(w.reported, g)
-	return nil
-}
-
-// studioIsNotUser judges the run of the studio user. If it reports the user, a run on a thread of the studio user shows
-// whether the two have the same identity.
-func (w *World) studioIsNotUser(ctx context.Context) error {
-	user, g := w.reported[0].Thread.Owner.User, w.reported[1]
-	wrong := judge.ReportsNoOwner(judge.Report{State: g.Final, Said: g.Said(), Other: userOf(user)})
-	if wrong == nil || outcome.Is(wrong, reports.Inconclusive) {
-		return wrong
-	}
-	studio, err := w.callerNamed(ctx, target.StudioUser)
-	if err != nil {
-		return err
-	}
-	own, err := w.server.RunAlone(ctx, studio, agent.Order{Words: agent.Whoami})
-	if err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	if messages.ReportsField(own.Said(), "identity", user.Identity) {
-		return outcome.Inapplicable("another identity of studio users", "studio users have the identity of the first user")
-	}
-	return wrong
-}
-
 // tryAll sends the request of the owner last, because the operation may remove the thread. It skips the scenario if
 // the target does not have the operation. The reason is the same for all operations, so that reports show it once;
 // the scenario names the operation.
-func (w *World) tryAll(ctx context.Context, id string) error {
-	x := &w.extension
-	x.operation = w.target.Collector.Operation(spec.AgentServer, id)
-	if x.operation.ID == "" {
+func (w *extensions) tryAll(ctx context.Context, id string) error {
+	w.operation = w.target.Collector.Operation(spec.AgentServer, id)
+	if w.operation.ID == "" {
 		return outcome.SuiteError("spec/agent-server.yaml has no operation %s", id)
 	}
 	touched, err := w.tryAsOthers(ctx)
 	if err != nil {
 		return err
 	}
-	x.state, err = w.server.ReadCompleted(ctx, w.thread, w.current)
+	w.state, err = w.server.ReadCompleted(ctx, w.thread, w.current)
 	if err != nil {
 		return err
 	}
-	x.owners, err = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
+	w.owners, err = w.tryExtension(ctx, w.owner(), w.thread.ID, w.current.ID)
 	if err != nil {
 		return err
 	}
 	// The run may have ended before the owner's request.
 	touched = touched || w.prior != nil && !time.Now().Before(w.prior.Until())
-	removes := x.operation.Method == http.MethodDelete && !strings.Contains(x.operation.Path, "{run_id}")
+	removes := w.operation.Method == http.MethodDelete && !strings.Contains(w.operation.Path, "{run_id}")
 	switch {
-	case x.owners.OK() && removes:
+	case w.owners.OK() && removes:
 		w.noteExtension()
 		return w.target.Ledger.Tried(reports.LedgerEntry{Kind: evidence.Thread, ID: w.thread.ID, Address: w.server.Base,
 			Removed: true})
-	case !x.owners.OK() && (touched || !x.state.OK()):
+	case !w.owners.OK() && (touched || !w.state.OK()):
 		if err := w.tryAnotherAsOwner(ctx); err != nil {
 			return err
 		}
 	}
-	if !x.owners.OK() {
+	if !w.owners.OK() {
 		return outcome.Inapplicable("vendor extensions",
 			"vendor extensions that the target does not serve to the owner of a thread")
 	}
@@ -142,13 +80,12 @@ func (w *World) tryAll(ctx context.Context, id string) error {
 }
 
 // noteExtension notes which vendor extension is judged: the requirement lists those that the target serves.
-func (w *World) noteExtension() {
-	o := w.extension.operation
-	w.scene.Note(o.Method + " " + o.Path + " is judged")
+func (w *extensions) noteExtension() {
+	w.scene.Note(w.operation.Method + " " + w.operation.Path + " is judged")
 }
 
 // tryAsOthers sends the requests of the callers who must not be served, and reports whether any was served.
-func (w *World) tryAsOthers(ctx context.Context) (served bool, err error) {
+func (w *extensions) tryAsOthers(ctx context.Context) (served bool, err error) {
 	for _, name := range []string{target.TheOtherUser, target.NoCredentials} {
 		who, err := w.callerNamed(ctx, name)
 		if err != nil {
@@ -158,14 +95,14 @@ func (w *World) tryAsOthers(ctx context.Context) (served bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		w.extension.others = append(w.extension.others, common.Case{Response: a, What: name})
+		w.others = append(w.others, common.Case{Response: a, What: name})
 		served = served || a.Status < http.StatusBadRequest
 	}
 	return served, nil
 }
 
 // tryAnotherAsOwner sends the request of the owner for a thread that no other caller has tried.
-func (w *World) tryAnotherAsOwner(ctx context.Context) error {
+func (w *extensions) tryAnotherAsOwner(ctx context.Context) error {
 	t, err := w.server.NewThread(ctx, w.owner())
 	if err != nil {
 		return outcome.AsPrecondition(err)
@@ -179,12 +116,12 @@ func (w *World) tryAnotherAsOwner(ctx context.Context) error {
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	w.extension.owners, err = w.tryExtension(ctx, w.owner(), t.ID, g.ID)
+	w.owners, err = w.tryExtension(ctx, w.owner(), t.ID, g.ID)
 	return err
 }
 
-func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run string) (*exchange.Response, error) {
-	x := w.extension.operation
+func (w *extensions) tryExtension(ctx context.Context, who target.Caller, thread, run string) (*exchange.Response, error) {
+	x := w.operation
 	ids := strings.NewReplacer("/threads/{thread_id}", agent.ThreadPath(thread), "{run_id}", url.PathEscape(run))
 	body := x.Example
 	if example, is := body.(map[string]any); is && example["assistant_id"] != nil {
@@ -210,11 +147,11 @@ func (w *World) tryExtension(ctx context.Context, who target.Caller, thread, run
 
 // refusesAllOthers judges the responses to all callers but the user. The response to a user who was served is compared
 // with the one to the same request for an unknown thread.
-func (w *World) refusesAllOthers(ctx context.Context) error {
+func (w *extensions) refusesAllOthers(ctx context.Context) error {
 	run := w.current.Value()
-	for _, c := range w.extension.others {
+	for _, c := range w.others {
 		attempt := judge.Attempt{Caller: c.What, Response: c.Response}
-		if judge.ExtensionRefuses(attempt, run, w.extension.owners) == nil {
+		if judge.ExtensionRefuses(attempt, run, w.owners) == nil {
 			continue
 		}
 		who, err := w.callerNamed(ctx, c.What)
@@ -227,13 +164,13 @@ func (w *World) refusesAllOthers(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := judge.ExtensionRefuses(attempt, run, w.extension.owners); err != nil {
+		if err := judge.ExtensionRefuses(attempt, run, w.owners); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *World) threadIsUnchanged() error {
-	return judge.ThreadIsUnchanged(w.extension.state, w.current.Value())
+func (w *extensions) threadIsUnchanged() error {
+	return judge.ThreadIsUnchanged(w.state, w.current.Value())
 }

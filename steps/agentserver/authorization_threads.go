@@ -8,6 +8,7 @@ import (
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
@@ -23,8 +24,15 @@ var unusualMetadata = map[string]any{
 	"a list as the owner in metadata":        map[string]any{ownerKey: []any{}},
 }
 
-// defineForeignThreads registers the sentences about the creation of threads that other users must not see.
-func (w *World) defineForeignThreads(r *common.Definitions) {
+// foreignThreads has a thread that the other user must not see.
+type foreignThreads struct {
+	*World
+	mark string               // in the metadata of the thread
+	seen []*exchange.Response // by the other user, who sent the id of the thread
+}
+
+// define registers the sentences about the creation of threads that other users must not see.
+func (w *foreignThreads) define(r *common.Definitions) {
 	r.Given(`a thread of the user with ((?:null|an|a) .+)`, w.createUnusualThread)
 	r.Given(`a completed run on a thread of the user with metadata`, w.completeOnMarked)
 	r.When(`the other user creates threads with the id of the thread, and reads its state`, w.otherTakesID)
@@ -33,7 +41,7 @@ func (w *World) defineForeignThreads(r *common.Definitions) {
 	})
 }
 
-func (w *World) createUnusualThread(ctx context.Context, name string) error {
+func (w *foreignThreads) createUnusualThread(ctx context.Context, name string) error {
 	metadata, isKnown := unusualMetadata[name]
 	if !isKnown {
 		return outcome.SuiteError("unknown metadata %q", name)
@@ -63,9 +71,9 @@ func (w *World) completeAsCreated(ctx context.Context) error {
 	return err
 }
 
-func (w *World) completeOnMarked(ctx context.Context) (err error) {
+func (w *foreignThreads) completeOnMarked(ctx context.Context) (err error) {
 	w.mark = w.target.Name("taken")
-	w.thread, err = w.markedThread(ctx, w.owner())
+	w.thread, err = w.threadWith(ctx, w.owner(), map[string]any{markKey: w.mark})
 	if err != nil {
 		return err
 	}
@@ -74,7 +82,7 @@ func (w *World) completeOnMarked(ctx context.Context) (err error) {
 
 // otherTakesID creates threads with the id of an existing thread, as clients of some servers do. The interface does not
 // define such a request: the server may refuse it, ignore the id, or create a thread of the other user.
-func (w *World) otherTakesID(ctx context.Context) error {
+func (w *foreignThreads) otherTakesID(ctx context.Context) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
 		return err
@@ -111,7 +119,7 @@ var typedValues = []struct {
 	{"type_false", "the value false", false},
 }
 
-func (w *World) userCreatesWithTypes(ctx context.Context) error {
+func (w *owners) userCreatesWithTypes(ctx context.Context) error {
 	metadata := map[string]any{}
 	for _, v := range typedValues {
 		metadata[v.key] = v.value
@@ -122,7 +130,7 @@ func (w *World) userCreatesWithTypes(ctx context.Context) error {
 // metadataHoldsTypes also judges the metadata in the list, because a server may return what was sent and store
 // something else. A list need not show the metadata that a client has sent. If it shows one of the values, it must
 // show all.
-func (w *World) metadataHoldsTypes(ctx context.Context) error {
+func (w *owners) metadataHoldsTypes(ctx context.Context) error {
 	for _, v := range typedValues {
 		if err := w.metadataHolds(ctx, v.key, v.value, v.name); err != nil {
 			return err

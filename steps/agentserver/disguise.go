@@ -7,10 +7,25 @@ import (
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
+	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
+
+// disguises has the responses to reads that a server may take for those of somebody else.
+type disguises struct {
+	*World
+	responses []judge.Disguised
+}
+
+// define registers the sentences about headers and paths that must not replace credentials (section 5).
+func (w *disguises) define(r *common.Definitions) {
+	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.readDisguised)
+	r.Then(`no response shows anything of the run`, func() error {
+		return judge.DisguisesShowNothing(w.responses, w.thread.ID, w.current.Value())
+	})
+}
 
 // ownerOfRead returns the requirement that fails if a path is served to a caller who must not see the run.
 func ownerOfRead(caller, path string) string {
@@ -25,7 +40,7 @@ func ownerOfRead(caller, path string) string {
 
 // readDisguised sends each read of a run twice: first as it is, then disguised with the headers or the spelling of the
 // scenario.
-func (w *World) readDisguised(ctx context.Context, name, how string) error {
+func (w *disguises) readDisguised(ctx context.Context, name, how string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
@@ -59,14 +74,14 @@ func (w *World) readDisguised(ctx context.Context, name, how string) error {
 			if err != nil {
 				return err
 			}
-			w.disguised = append(w.disguised, judge.Disguised{Response: a, Plain: plain, Owner: ownerOfRead(name, path)})
+			w.responses = append(w.responses, judge.Disguised{Response: a, Plain: plain, Owner: ownerOfRead(name, path)})
 		}
 	}
 	return nil
 }
 
 // disguise returns the disguise with the name that a sentence uses. For cookies it first reads the paths as the user.
-func (w *World) disguise(ctx context.Context, how string, paths []string) (target.Disguise, error) {
+func (w *disguises) disguise(ctx context.Context, how string, paths []string) (target.Disguise, error) {
 	if how != target.ReturnedCookie {
 		return w.target.Disguise(how, w.thread.ID, w.current.ID)
 	}

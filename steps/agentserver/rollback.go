@@ -13,10 +13,21 @@ import (
 	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineRollback registers the sentences about runs that are rolled back (sections 3 and 7).
-func (w *World) defineRollback(r *common.Definitions) {
+// rollback has a rollback, and runs that it must not affect. [inProgress] has the prior run.
+type rollback struct {
+	*World
+	rolled  *agent.Rollback   // the prior run and the new one
+	remains []*agent.Remains  // reads of the prior run and of the state
+	aside   []*agent.GraphRun // runs on other threads: a completed one, and one in progress
+	failed  *agent.GraphRun   // a run on the thread whose graph has raised an error
+	joined  *agent.Joining    // the pending join of the prior run
+}
+
+// define registers the sentences about runs that are rolled back (sections 3 and 7).
+func (w *rollback) define(r *common.Definitions) {
 	r.Given(`a run that was rolled back after (it had started|the state had shown its first message)`, w.useRollback)
 	r.Given(`a (failing )?run that was rolled back on a thread of its own`, w.rollBackOnNewThread)
 	r.Given(`a thread that keeps the messages of its completed runs`, w.completeTwoRuns)
@@ -58,26 +69,9 @@ func (w *World) defineRollback(r *common.Definitions) {
 	r.Then(`the runs on the other threads can be retrieved`, w.elsewhereStays)
 	r.Then(`they complete with their own messages`, w.elsewhereCompletes)
 	r.Then(`the join on the prior run returns`, w.priorJoinReturns)
-	// several runs on one thread
-	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.startConcurrent)
-	r.When(`the user starts a run, and then one with rollback that fails`, w.replaceByFailing)
-	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunRemains)
-	r.Then(`the state holds the messages of that run only`, func(ctx context.Context) error {
-		state, err := w.server.ReadCompleted(ctx, w.thread, w.retrieved...)
-		if err != nil {
-			return err
-		}
-		var removed []*agent.GraphRun
-		for _, g := range w.started {
-			if !slices.Contains(w.retrieved, g) {
-				removed = append(removed, g)
-			}
-		}
-		return judge.HoldsRemainingOnly(state, agent.Values(w.retrieved), agent.Values(removed))
-	})
 }
 
-func (w *World) useRollback(ctx context.Context, after string) error {
+func (w *rollback) useRollback(ctx context.Context, after string) error {
 	rb, err := w.server.SharedRollback(ctx)
 	if err != nil {
 		return err
@@ -90,13 +84,13 @@ func (w *World) useRollback(ctx context.Context, after string) error {
 	return nil
 }
 
-func (w *World) setRollback(rb *agent.Rollback) {
+func (w *rollback) setRollback(rb *agent.Rollback) {
 	w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
 }
 
 // userRollsBack rolls back a run at the moment. If the new run is refused or waits, the scenario goes on only if a
 // rollback of a run that has started works (AS-ROLLBACK-1).
-func (w *World) userRollsBack(ctx context.Context, moment string) error {
+func (w *rollback) userRollsBack(ctx context.Context, moment string) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -114,7 +108,7 @@ func (w *World) userRollsBack(ctx context.Context, moment string) error {
 }
 
 // rollBackOnNewThread rolls back a run on a thread that no other scenario reads.
-func (w *World) rollBackOnNewThread(ctx context.Context, failing string) error {
+func (w *rollback) rollBackOnNewThread(ctx context.Context, failing string) error {
 	plan := agent.Plan{Moment: agent.HasStarted}
 	if failing != "" {
 		plan.Prior.Words = agent.Fail
@@ -130,7 +124,7 @@ func (w *World) rollBackOnNewThread(ctx context.Context, failing string) error {
 	return w.prior.LeftIn(rb.After.State, rb.Next)
 }
 
-func (w *World) completeTwoRuns(ctx context.Context) error {
+func (w *rollback) completeTwoRuns(ctx context.Context) error {
 	adds, err := w.server.RunsAdd(ctx)
 	if err != nil {
 		return err
@@ -151,7 +145,7 @@ func (w *World) completeTwoRuns(ctx context.Context) error {
 }
 
 // failOnThread lets a run fail. Whether the messages of earlier runs remain then is another requirement's concern.
-func (w *World) failOnThread(ctx context.Context) error {
+func (w *rollback) failOnThread(ctx context.Context) error {
 	g, err := w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail})
 	if err != nil {
 		return err
@@ -172,7 +166,7 @@ func (w *World) failOnThread(ctx context.Context) error {
 // as the run to roll back, which therefore ends first. A server that executes one run at a time would not start the run
 // to roll back: there that run takes four times as long, the run elsewhere starts right before the rollback, and the
 // new run waits for it. After a lost race both take longer.
-func (w *World) runElsewhere(ctx context.Context) error {
+func (w *rollback) runElsewhere(ctx context.Context) error {
 	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
 	if err != nil {
 		return err
@@ -194,7 +188,7 @@ func (w *World) runElsewhere(ctx context.Context) error {
 	})
 }
 
-func (w *World) startElsewhere(ctx context.Context, hold time.Duration) error {
+func (w *rollback) startElsewhere(ctx context.Context, hold time.Duration) error {
 	t, err := w.server.NewThread(ctx, w.owner())
 	if err != nil {
 		return outcome.AsPrecondition(err)
@@ -208,7 +202,7 @@ func (w *World) startElsewhere(ctx context.Context, hold time.Duration) error {
 }
 
 // endedEarly reports whether the run on another thread may have ended before the new run was accepted.
-func (w *World) endedEarly() bool {
+func (w *rollback) endedEarly() bool {
 	return slices.ContainsFunc(w.aside, func(g *agent.GraphRun) bool {
 		return !g.Complete() && !w.rolled.Next.Responded().Before(g.NotOverBefore())
 	})
@@ -216,9 +210,10 @@ func (w *World) endedEarly() bool {
 
 // joinInProgress waits until the join has arrived at the server. If the join returns while the run is in progress, it
 // arrived too early or not at all.
-func (w *World) joinInProgress(ctx context.Context) error {
+func (w *rollback) joinInProgress(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context) error {
-		join := w.join(ctx)
+		join := w.joinNow(ctx)
+		w.joined = join
 		wait := min(w.agents.Slack(), w.prior.Order.Hold/4)
 		if err := join.OrUntil(ctx, time.Now().Add(wait)); err != nil {
 			return err
@@ -241,7 +236,7 @@ func (w *World) joinInProgress(ctx context.Context) error {
 
 // replace starts a run with rollback. The race is won if all runs of the scenario were in progress until the new
 // run had been accepted, and the new run did not wait for the prior one.
-func (w *World) replace(ctx context.Context, o agent.Order) error {
+func (w *rollback) replace(ctx context.Context, o agent.Order) error {
 	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		if len(w.aside) > 0 && w.agents.OneAtATime() {
 			if err := w.startElsewhere(ctx, w.wanted/4); err != nil {
@@ -261,9 +256,41 @@ func (w *World) replace(ctx context.Context, o agent.Order) error {
 	return err
 }
 
+// userReplacesByLong rolls the run in progress back with one that waits. It tries again with longer runs if the response
+// came so late that the new run may have been over.
+func (w *rollback) userReplacesByLong(ctx context.Context) error {
+	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
+		o := agent.Order{Waits: true, Hold: w.wanted, Strategy: agent.RollbackStrategy}
+		if err := w.post(ctx, o); err != nil {
+			return false, err
+		}
+		if err := w.current.Accepted(); err != nil {
+			return false, outcome.AsPrecondition(err)
+		}
+		return w.current.Responded().Before(w.current.NotOverBefore()), nil
+	})
+	return err
+}
+
+// studioReplaces starts the new run as a studio user, who need not have access.
+func (w *rollback) studioReplaces(ctx context.Context) error {
+	studio, err := w.callerNamed(ctx, target.StudioUser)
+	if err != nil {
+		return err
+	}
+	if err := w.replace(ctx, agent.Order{By: &studio}); err != nil {
+		return err
+	}
+	if a := w.rolled.Next.Response; a.IsRefused() {
+		return outcome.Inapplicable("runs of studio users", "the target refuses a studio user's run on the thread of a user: %s",
+			outcome.Seen(a))
+	}
+	return nil
+}
+
 // userLooks reads the prior run and the state at the moment. For the moment right after the new run it uses the reads
 // of the rollback itself, because later reads would not show a run that is removed late.
-func (w *World) userLooks(ctx context.Context, when string) error {
+func (w *rollback) userLooks(ctx context.Context, when string) error {
 	found := w.rolled.After
 	if when != "once the new run has completed" {
 		if when == "after the natural end of the prior run" {
@@ -281,7 +308,7 @@ func (w *World) userLooks(ctx context.Context, when string) error {
 	return nil
 }
 
-func (w *World) elsewhereStays(ctx context.Context) error {
+func (w *rollback) elsewhereStays(ctx context.Context) error {
 	if err := w.rolled.Usable(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -291,7 +318,7 @@ func (w *World) elsewhereStays(ctx context.Context) error {
 	return w.allFound(ctx, w.aside)
 }
 
-func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
+func (w *rollback) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 	for _, g := range runs {
 		a, err := w.server.GetRun(ctx, w.owner(), g)
 		if err != nil {
@@ -314,7 +341,7 @@ func (w *World) allFound(ctx context.Context, runs []*agent.GraphRun) error {
 	return nil
 }
 
-func (w *World) elsewhereCompletes(ctx context.Context) error {
+func (w *rollback) elsewhereCompletes(ctx context.Context) error {
 	return common.Each(w.aside, func(g *agent.GraphRun) error {
 		state, err := w.server.Await(ctx, g)
 		if err != nil {
@@ -326,7 +353,7 @@ func (w *World) elsewhereCompletes(ctx context.Context) error {
 
 // priorJoinReturns returns an error if the join of the prior run does not return. A join that returned only when the
 // prior run would have ended is repeated once, with a prior run that takes longer than timeouts.request.
-func (w *World) priorJoinReturns(ctx context.Context) error {
+func (w *rollback) priorJoinReturns(ctx context.Context) error {
 	limit := w.target.Config.Timeouts.Request
 	for {
 		if err := w.rolled.Usable(); err != nil {

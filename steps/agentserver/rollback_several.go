@@ -2,20 +2,37 @@ package agentserver
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/agent"
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/client"
+	"github.com/agentconform/agentconform/steps/common"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
+
+// rollbacks has several runs of one thread.
+type rollbacks struct {
+	*World
+	started   []*agent.GraphRun // one after the other or at once
+	retrieved []*agent.GraphRun // those of them that can still be retrieved
+}
+
+// define registers the sentences about several rollbacks on one thread (section 3).
+func (w *rollbacks) define(r *common.Definitions) {
+	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.startConcurrent)
+	r.When(`the user starts a run, and then one with rollback that fails`, w.replaceByFailing)
+	r.Then(`(only the last|exactly one) of these runs can be retrieved`, w.oneRunRemains)
+	r.Then(`the state holds the messages of that run only`, w.stateHoldsRetrieved)
+}
 
 // startConcurrent starts several runs with rollback on a new thread, one after the other or all at once. The race is
 // won if every run was in progress until the next one, or all others, had been accepted. If they start one after the
 // other, the last must also be complete before the first would have ended (Prompt), because another requirement
 // judges runs that reappear. A server on which each run waits for the one before it (Serial) cannot meet that, and
 // need not.
-func (w *World) startConcurrent(ctx context.Context, when string) error {
+func (w *rollbacks) startConcurrent(ctx context.Context, when string) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -53,7 +70,7 @@ func (w *World) startConcurrent(ctx context.Context, when string) error {
 }
 
 // replaceByFailing rolls a run back by one whose graph raises an error.
-func (w *World) replaceByFailing(ctx context.Context) error {
+func (w *rollbacks) replaceByFailing(ctx context.Context) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -79,7 +96,7 @@ func (w *World) replaceByFailing(ctx context.Context) error {
 
 // oneRunRemains judges that exactly one of the runs can be retrieved. By now the last has completed, or all runs that
 // were started at once have ended. If none is found, it tries again until patience after the last creation is over.
-func (w *World) oneRunRemains(ctx context.Context, which string) error {
+func (w *rollbacks) oneRunRemains(ctx context.Context, which string) error {
 	var settled time.Time
 	for _, g := range w.started {
 		settled = client.Later(settled, g.Responded().Add(w.target.Config.Patience))
@@ -104,4 +121,18 @@ func (w *World) oneRunRemains(ctx context.Context, which string) error {
 		return err
 	}
 	return judge.OneRunRemains(all, which == "only the last")
+}
+
+func (w *rollbacks) stateHoldsRetrieved(ctx context.Context) error {
+	state, err := w.server.ReadCompleted(ctx, w.thread, w.retrieved...)
+	if err != nil {
+		return err
+	}
+	var removed []*agent.GraphRun
+	for _, g := range w.started {
+		if !slices.Contains(w.retrieved, g) {
+			removed = append(removed, g)
+		}
+	}
+	return judge.HoldsRemainingOnly(state, agent.Values(w.retrieved), agent.Values(removed))
 }

@@ -17,12 +17,19 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineRuns registers the sentences about runs (sections 4 and 7).
-func (w *World) defineRuns(r *common.Definitions) {
+// runs has what the sentences about runs share.
+type runs struct {
+	*World
+	other *agent.Thread // "the other thread"
+}
+
+// define registers the sentences about runs (sections 4 and 7).
+func (w *runs) define(r *common.Definitions) {
 	r.Given(`a completed run`, w.useCompletedRun)
 	r.Given(`a completed run on a new thread`, w.completeOwnRun)
 	r.Given(`a run in progress( on a new thread| that has started)?`, w.startInProgress)
 	r.Given(`a run whose graph raises an error`, w.startFailingRun)
+	r.Given(`another thread of the user`, w.createOther)
 	r.Given(`the user was refused a run with rollback and (.+) on it`, w.requireRefusedMistake)
 	r.When(`the user starts a run`, func(ctx context.Context) error { return w.post(ctx, agent.Order{}) })
 	r.When(`the user starts a run with the same input`, func(ctx context.Context) error {
@@ -64,7 +71,7 @@ func (w *World) defineRuns(r *common.Definitions) {
 	})
 }
 
-func (w *World) useCompletedRun(ctx context.Context) error {
+func (w *runs) useCompletedRun(ctx context.Context) error {
 	g, err := w.server.CompletedRun(ctx)
 	if err != nil {
 		return err
@@ -75,7 +82,7 @@ func (w *World) useCompletedRun(ctx context.Context) error {
 
 // completeOwnRun completes a run on a thread that only this scenario uses. The scenario compares messages, so it blocks
 // if plain runs do not write theirs.
-func (w *World) completeOwnRun(ctx context.Context) error {
+func (w *runs) completeOwnRun(ctx context.Context) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return err
 	}
@@ -88,7 +95,7 @@ func (w *World) completeOwnRun(ctx context.Context) error {
 	return agent.HoldsOnly(w.scene.Response, w.current)
 }
 
-func (w *World) startFailingRun(ctx context.Context) error {
+func (w *runs) startFailingRun(ctx context.Context) error {
 	if err := w.onNewThread(ctx); err != nil {
 		return err
 	}
@@ -100,6 +107,35 @@ func (w *World) startFailingRun(ctx context.Context) error {
 	return nil
 }
 
+// startInProgress starts a run that stays in progress. It blocks if the scenario compares messages and plain runs do
+// not work.
+func (w *runs) startInProgress(ctx context.Context, which string) error {
+	moment := agent.JustStarted
+	if which == " that has started" {
+		moment = agent.HasStarted
+	}
+	if which != "" {
+		if err := w.server.PlainRunsWork(ctx); err != nil {
+			return err
+		}
+	}
+	return w.prepare(ctx, func(ctx context.Context) error {
+		p, err := w.server.InProgress(ctx, moment, w.wanted)
+		if err != nil {
+			return err
+		}
+		w.prior = p
+		w.setRun(p.GraphRun)
+		return nil
+	})
+}
+
+// createOther creates another thread of the user.
+func (w *runs) createOther(ctx context.Context) (err error) {
+	w.other, err = w.server.NewThread(ctx, w.owner())
+	return err
+}
+
 // post starts a run of the user on the thread. A later sentence judges the response.
 func (w *World) post(ctx context.Context, o agent.Order) error {
 	g, err := w.server.Post(ctx, w.thread, o)
@@ -107,37 +143,6 @@ func (w *World) post(ctx context.Context, o agent.Order) error {
 		return err
 	}
 	w.current, w.scene.Response = g, g.Response
-	return nil
-}
-
-// userClaimsAnother starts a run that reports its caller, and whose body has a user object where the graph reads that of the
-// server. A server may refuse the members, which are not part of the interface.
-func (w *World) userClaimsAnother(ctx context.Context) error {
-	if err := w.server.PlainRunsWork(ctx); err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	if err := w.server.Understood(ctx, agent.Whoami); err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	if err := w.onNewThread(ctx); err != nil {
-		return err
-	}
-	claim := map[string]any{"graph_auth_user": map[string]any{"identity": w.target.Name("claimed"), "role": "administrator"}}
-	o := agent.Order{Words: agent.Whoami, More: map[string]any{"config": map[string]any{"configurable": claim}, "context": claim}}
-	if err := w.post(ctx, o); err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	if w.current.ID == "" && w.current.Response.IsRefused() {
-		return outcome.Inapplicable("config of a run", "the target refuses a run with a user object in its config: %s",
-			outcome.Seen(w.current.Response))
-	}
-	if err := w.current.Accepted(); err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	if _, err := w.server.Await(ctx, w.current); err != nil {
-		return outcome.AsPrecondition(err)
-	}
-	w.reported = append(w.reported, w.current)
 	return nil
 }
 
@@ -152,28 +157,12 @@ func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, 
 
 // userStartsLong starts a run that waits. It tries again with a longer run if the response came so late that the run
 // may have been over.
-func (w *World) userStartsLong(ctx context.Context) error {
+func (w *runs) userStartsLong(ctx context.Context) error {
 	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		if err := w.startLong(ctx); err != nil {
 			return false, err
 		}
 		w.wanted = agent.Longer(w.current.Order.Hold, w.current.Response.Took)
-		return w.current.Responded().Before(w.current.NotOverBefore()), nil
-	})
-	return err
-}
-
-// userReplacesByLong rolls the run in progress back with one that waits. It tries again with longer runs if the response
-// came so late that the new run may have been over.
-func (w *World) userReplacesByLong(ctx context.Context) error {
-	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
-		o := agent.Order{Waits: true, Hold: w.wanted, Strategy: agent.RollbackStrategy}
-		if err := w.post(ctx, o); err != nil {
-			return false, err
-		}
-		if err := w.current.Accepted(); err != nil {
-			return false, outcome.AsPrecondition(err)
-		}
 		return w.current.Responded().Before(w.current.NotOverBefore()), nil
 	})
 	return err
@@ -189,7 +178,7 @@ func (w *World) startLong(ctx context.Context) error {
 	return outcome.AsPrecondition(w.current.Accepted())
 }
 
-func (w *World) userStartsWithMistake(ctx context.Context, mistake string) error {
+func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error {
 	a, err := w.postMistake(ctx, mistake, nil)
 	if err != nil {
 		return err
@@ -199,7 +188,7 @@ func (w *World) userStartsWithMistake(ctx context.Context, mistake string) error
 }
 
 // postMistake posts a run that contains the named mistake and additional members.
-func (w *World) postMistake(ctx context.Context, mistake string, more map[string]any) (*exchange.Response, error) {
+func (w *runs) postMistake(ctx context.Context, mistake string, more map[string]any) (*exchange.Response, error) {
 	input := agent.Input([]string{w.target.Name("word")})
 	whole := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": input}
 	maps.Copy(whole, more)
@@ -230,7 +219,7 @@ func (w *World) postMistake(ctx context.Context, mistake string, more map[string
 
 // requireRefusedMistake posts a run with rollback and a mistake while a run is in progress. It blocks if the server
 // does not refuse the request.
-func (w *World) requireRefusedMistake(ctx context.Context, mistake string) error {
+func (w *runs) requireRefusedMistake(ctx context.Context, mistake string) error {
 	inTime, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		a, err := w.postMistake(ctx, mistake, map[string]any{"multitask_strategy": agent.RollbackStrategy})
 		if err != nil {
@@ -267,7 +256,7 @@ func (w *World) ask(ctx context.Context, who target.Caller, verb string, g *agen
 	return w.server.State(ctx, who, g.Thread)
 }
 
-func (w *World) userSends(ctx context.Context, verb, which string) error {
+func (w *runs) userSends(ctx context.Context, verb, which string) error {
 	a, err := w.ask(ctx, w.owner(), verb, w.runNamed(which))
 	if err != nil {
 		return err
@@ -277,7 +266,7 @@ func (w *World) userSends(ctx context.Context, verb, which string) error {
 }
 
 // runNamed returns the run that a step names.
-func (w *World) runNamed(which string) *agent.GraphRun {
+func (w *runs) runNamed(which string) *agent.GraphRun {
 	unknown := target.UnknownID()
 	switch which {
 	case "an unknown run of the thread":
@@ -285,7 +274,7 @@ func (w *World) runNamed(which string) *agent.GraphRun {
 	case "the run under an unknown thread":
 		return &agent.GraphRun{ID: w.current.ID, Thread: &agent.Thread{ID: unknown}}
 	case "the run under the other thread":
-		return &agent.GraphRun{ID: w.current.ID, Thread: w.threads[0]}
+		return &agent.GraphRun{ID: w.current.ID, Thread: w.other}
 	}
 	return w.current
 }
@@ -304,7 +293,7 @@ func wrongIDs(verb, id, other, kind string) []common.Case {
 
 // sendWithWrongIDs sends requests with one wrong id in their path. Before it starts a run under a wrong thread id, it
 // reads the state under that id, and omits the run if there is a thread.
-func (w *World) sendWithWrongIDs(ctx context.Context, verb, of string) error {
+func (w *runs) sendWithWrongIDs(ctx context.Context, verb, of string) error {
 	run, thread := w.current.ID, w.thread.ID
 	if strings.HasPrefix(of, "wrong run id") {
 		for _, wrong := range wrongIDs(verb, run, thread, "thread") {
@@ -327,7 +316,7 @@ func (w *World) sendWithWrongIDs(ctx context.Context, verb, of string) error {
 	return nil
 }
 
-func (w *World) sendWithWrongID(ctx context.Context, verb, what, thread, run string) error {
+func (w *runs) sendWithWrongID(ctx context.Context, verb, what, thread, run string) error {
 	g := &agent.GraphRun{ID: run, Thread: &agent.Thread{ID: thread, Owner: w.owner()}}
 	if verb == "start" {
 		state, err := w.ask(ctx, w.owner(), "read", g)
@@ -347,7 +336,7 @@ func (w *World) sendWithWrongID(ctx context.Context, verb, what, thread, run str
 }
 
 // userRetrievesByForms retrieves the run by its id in each other form.
-func (w *World) userRetrievesByForms(ctx context.Context) error {
+func (w *runs) userRetrievesByForms(ctx context.Context) error {
 	forms := exchange.FormsOf(w.current.ID)
 	if len(forms) == 0 {
 		return outcome.Inapplicable("ids that are UUIDs", "the id %q is not a UUID", w.current.ID)
@@ -365,16 +354,10 @@ func (w *World) userRetrievesByForms(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) eachIsError() error {
-	return w.scene.EachCase(func(c common.Case) error {
-		isOther := w.attempted == target.TheOtherUser || w.attempted == target.SameIdentityUser
-		if isOther && c.What == "" {
-			return judge.IsError(c.Response, "a user who does not own it")
-		}
-		return judge.IsError(c.Response, c.What)
-	})
+func (w *runs) eachIsError() error {
+	return w.scene.EachCase(func(c common.Case) error { return judge.IsError(c.Response, c.What) })
 }
 
-func (w *World) acceptedInTime() error {
+func (w *runs) acceptedInTime() error {
 	return judge.RunIsAcceptedInTime(w.current.Value(), w.current.NotOverBefore())
 }

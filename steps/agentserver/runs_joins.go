@@ -16,8 +16,15 @@ import (
 // longerHold is longer than the limit of some servers and proxies: they end a join after one or two seconds.
 const longerHold = 2500 * time.Millisecond
 
-// defineJoins registers the sentences about joins (section 4).
-func (w *World) defineJoins(r *common.Definitions) {
+// joins has the last join of the user.
+type joins struct {
+	*World
+	joined *agent.Joining // a join that was sent at the same time as other requests
+	again  func() error   // starts and joins a run on a new thread, as the scenario did
+}
+
+// define registers the sentences about joins (section 4).
+func (w *joins) define(r *common.Definitions) {
 	r.When(`the user starts a (long|longer) run, and joins it( twice at the same time)?`, w.startLongAndJoin)
 	r.When(`the user joins a run that is pending behind (another run|a run that fails)`, w.joinPending)
 	r.When(`the user joins a run that replaces another run`, w.joinReplacing)
@@ -26,6 +33,7 @@ func (w *World) defineJoins(r *common.Definitions) {
 	r.When(`the user drops the join of a long run`, w.dropJoin)
 	r.When(`the user joins the run`, w.userJoins)
 	r.When(`the user joins the run again and again`, w.userJoinsOften)
+	r.When(`the user reads the state after the join`, w.readStateAfterJoin)
 	r.Then(`the join returns any status`, w.joinReturns)
 	r.Then(`the join returns 2xx`, w.joinSucceeds)
 	r.Then(`the join returns 2xx at once`, w.joinReturnsAtOnce)
@@ -40,8 +48,8 @@ func (w *World) defineJoins(r *common.Definitions) {
 
 // startLongAndJoin starts a run and joins it while it is in progress, once or twice at the same time. Later steps judge
 // the join without a response, or otherwise the one that returned first.
-func (w *World) startLongAndJoin(ctx context.Context, long, twice string) error {
-	w.joinAgain = func() error { return w.startLongAndJoin(ctx, long, twice) }
+func (w *joins) startLongAndJoin(ctx context.Context, long, twice string) error {
+	w.again = func() error { return w.startLongAndJoin(ctx, long, twice) }
 	if long == "longer" {
 		w.wanted = longerHold
 	}
@@ -55,8 +63,8 @@ func (w *World) startLongAndJoin(ctx context.Context, long, twice string) error 
 }
 
 // joinPending joins a run that is pending, once patience is over. The run before it must be in progress until then.
-func (w *World) joinPending(ctx context.Context, ahead string) error {
-	w.joinAgain = func() error { return w.joinPending(ctx, ahead) }
+func (w *joins) joinPending(ctx context.Context, ahead string) error {
+	w.again = func() error { return w.joinPending(ctx, ahead) }
 	var words string
 	if ahead == "a run that fails" {
 		words = agent.Fail
@@ -79,8 +87,8 @@ func (w *World) joinPending(ctx context.Context, ahead string) error {
 
 // joinReplacing rolls a run back that has started, and joins the new run while it is in progress. Whether the prior run
 // was still in progress does not matter.
-func (w *World) joinReplacing(ctx context.Context) error {
-	w.joinAgain = func() error { return w.joinReplacing(ctx) }
+func (w *joins) joinReplacing(ctx context.Context) error {
+	w.again = func() error { return w.joinReplacing(ctx) }
 	const lost = "the target was too slow to join a run with rollback while it was in progress"
 	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
 		p, err := w.server.InProgress(ctx, agent.HasStarted, w.wanted)
@@ -100,7 +108,7 @@ func (w *World) joinReplacing(ctx context.Context) error {
 
 // joinFollowed joins a run in progress while another run is pending behind it. If the join is late, joinFollowed waits until
 // the pending run has completed. That run takes twice as long as a join may be late.
-func (w *World) joinFollowed(ctx context.Context) error {
+func (w *joins) joinFollowed(ctx context.Context) error {
 	const lost = "the run ended before the join was sent"
 	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
 		o := agent.Order{Hold: w.wanted, Behind: max(w.wanted, 2*w.agents.Prompt())}
@@ -126,12 +134,12 @@ func (w *World) joinFollowed(ctx context.Context) error {
 	})
 }
 
-func (w *World) joinDoesNotWaitForNext() error {
+func (w *joins) joinDoesNotWaitForNext() error {
 	return judge.JoinIsNotHeldBack(judged(w.joined), w.current.Value(), w.prior.GraphRun.Value(), w.prior.Final, w.agents.Prompt())
 }
 
 // dropJoin joins a run in progress, closes the connection while the join is pending, and waits until the run has ended.
-func (w *World) dropJoin(ctx context.Context) error {
+func (w *joins) dropJoin(ctx context.Context) error {
 	const lost = "the run ended before its join was dropped"
 	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
 		if err := w.startLong(ctx); err != nil {
@@ -159,7 +167,7 @@ func (w *World) dropJoin(ctx context.Context) error {
 
 // joinDuringLater joins a completed run while a later run, which takes twice as long as a join may, is in progress. It
 // tries again after a late response, because a target may be busy for a moment.
-func (w *World) joinDuringLater(ctx context.Context) error {
+func (w *joins) joinDuringLater(ctx context.Context) error {
 	for range agent.Attempts {
 		later, err := w.server.InProgressOn(ctx, w.thread, agent.JustStarted, agent.Order{Hold: 2 * w.agents.Prompt()})
 		if err != nil {
@@ -177,7 +185,7 @@ func (w *World) joinDuringLater(ctx context.Context) error {
 }
 
 // joinInTime joins the run, and reports whether the last join was sent before the end of the run.
-func (w *World) joinInTime(ctx context.Context, twice bool) (bool, error) {
+func (w *joins) joinInTime(ctx context.Context, twice bool) (bool, error) {
 	first := w.join(ctx)
 	if twice {
 		if err := client.Sleep(ctx, w.agents.Slack()/4); err != nil { // the second comes while the first one waits
@@ -204,11 +212,11 @@ func (w *World) joinInTime(ctx context.Context, twice bool) (bool, error) {
 // readStateAfterJoin reads the state once after the join. If messages are missing, it joins a second run on a new
 // thread, and reads that state once, after the configured patience. It never reads a state twice, because the first
 // read may refresh a cache.
-func (w *World) readStateAfterJoin(ctx context.Context) error {
+func (w *joins) readStateAfterJoin(ctx context.Context) error {
 	if err := w.readStateOnce(ctx, 0); err != nil || w.current.CompleteIn(w.scene.Response) {
 		return err
 	}
-	if err := w.joinAgain(); err != nil {
+	if err := w.again(); err != nil {
 		return err
 	}
 	patience := w.target.Config.Patience
@@ -219,7 +227,7 @@ func (w *World) readStateAfterJoin(ctx context.Context) error {
 
 // readStateOnce reads the state after the join returned 2xx and the delay has passed. An error status does not show
 // that the run has ended.
-func (w *World) readStateOnce(ctx context.Context, delay time.Duration) error {
+func (w *joins) readStateOnce(ctx context.Context, delay time.Duration) error {
 	if err := w.joinSucceeds(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -229,10 +237,16 @@ func (w *World) readStateOnce(ctx context.Context, delay time.Duration) error {
 	return w.userReadsState(ctx)
 }
 
-func (w *World) join(ctx context.Context) *agent.Joining {
-	w.joined = w.server.JoinNow(ctx, w.current)
-	w.scene.AtEnd(w.joined.Leave)
+func (w *joins) join(ctx context.Context) *agent.Joining {
+	w.joined = w.joinNow(ctx)
 	return w.joined
+}
+
+// joinNow joins the run without waiting for the response. The join ends with the scenario.
+func (w *World) joinNow(ctx context.Context) *agent.Joining {
+	join := w.server.JoinNow(ctx, w.current)
+	w.scene.AtEnd(join.Leave)
+	return join
 }
 
 // judged returns a join as a value for judgements.
@@ -244,7 +258,7 @@ func judged(join *agent.Joining) judge.Join {
 }
 
 // awaitJoin waits for the response to the join, but not longer than some time after the run was complete.
-func (w *World) awaitJoin(ctx context.Context, join *agent.Joining) error {
+func (w *joins) awaitJoin(ctx context.Context, join *agent.Joining) error {
 	g := w.current
 	end := g.Responded().Add(g.Order.Hold)
 	if err := join.OrUntil(ctx, end.Add(w.agents.Patience())); err != nil {
@@ -270,7 +284,7 @@ func (w *World) awaitJoin(ctx context.Context, join *agent.Joining) error {
 
 // userJoins joins the run. The timeout is that of any request if the run is completed, and that of a run if it may
 // still be queued.
-func (w *World) userJoins(ctx context.Context) error {
+func (w *joins) userJoins(ctx context.Context) error {
 	if w.current.Complete() || w.current.Joined {
 		return w.userJoinsCompleted(ctx)
 	}
@@ -287,7 +301,7 @@ func (w *World) userJoins(ctx context.Context) error {
 }
 
 // userJoinsOften joins the run until a join is late or refused. Some servers keep a limited number of waiting clients.
-func (w *World) userJoinsOften(ctx context.Context) error {
+func (w *joins) userJoinsOften(ctx context.Context) error {
 	for range 5 {
 		if err := w.userJoins(ctx); err != nil {
 			return err
@@ -301,7 +315,7 @@ func (w *World) userJoinsOften(ctx context.Context) error {
 
 // userJoinsCompleted joins a completed run. It tries again after a late response, because a target may be busy for a
 // moment.
-func (w *World) userJoinsCompleted(ctx context.Context) error {
+func (w *joins) userJoinsCompleted(ctx context.Context) error {
 	for range agent.Attempts {
 		a, err := w.server.JoinCompleted(ctx, w.owner(), w.current)
 		if err != nil {
@@ -315,7 +329,7 @@ func (w *World) userJoinsCompleted(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) joinReturns() error {
+func (w *joins) joinReturns() error {
 	join, since := judged(w.joined), time.Since(w.current.Response.Sent)
 	if !join.Over {
 		join.Exchange = w.joined.GiveUp()
@@ -324,14 +338,14 @@ func (w *World) joinReturns() error {
 }
 
 // joinSucceeds judges that the join returned 2xx.
-func (w *World) joinSucceeds() error {
+func (w *joins) joinSucceeds() error {
 	if err := w.joinReturns(); err != nil {
 		return err
 	}
 	return judge.JoinIsServed(w.joined.Response)
 }
 
-func (w *World) joinReturnsAtOnce() error {
+func (w *joins) joinReturnsAtOnce() error {
 	if w.scene.Response == nil {
 		return w.joinReturns()
 	}

@@ -16,10 +16,15 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// defineStates registers the sentences about the messages of a thread (section 2).
-func (w *World) defineStates(r *common.Definitions) {
+// states has the states that the user read during a run.
+type states struct {
+	*World
+	during []*exchange.Response
+}
+
+// define registers the sentences about the messages of a thread (section 2).
+func (w *states) define(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
-	r.When(`the user reads the state after the join`, w.readStateAfterJoin)
 	r.When(`the user reads the state during the run`, w.readStateDuringRun)
 	r.When(`the user reads the state again and again during a second run`, w.readStatesDuringSecondRun)
 	r.When(`a run of the user (?:with|that) (.+?) has completed(, or was refused with 4xx)?`, w.runWith)
@@ -39,7 +44,7 @@ func (w *World) defineStates(r *common.Definitions) {
 		return outcome.Unless(ctx, judge.LastRepeats(w.scene.Response, w.current.Value()), w.repeatsInput(w.current))
 	})
 	r.Then(`each of these states shows one of both runs`, func() error {
-		return judge.EachShows(w.states, w.kept[0].Value(), w.current.Value())
+		return judge.EachShows(w.during, w.kept[0].Value(), w.current.Value())
 	})
 	r.Then(`the state holds the run's input and its ai message`, w.stateHoldsRun)
 	r.Then(`the state holds the messages of both runs, in order`, func() error {
@@ -50,7 +55,7 @@ func (w *World) defineStates(r *common.Definitions) {
 
 // furtherRun starts another run on the thread. AS-RUN-1 judges a run that is refused. If the run is accepted, and a
 // second run adds to the messages of the first at this server, the state must contain its messages.
-func (w *World) furtherRun(ctx context.Context, callsTool string) error {
+func (w *states) furtherRun(ctx context.Context, callsTool string) error {
 	var o agent.Order
 	if callsTool != "" {
 		o.Words = agent.ToolCall
@@ -77,7 +82,7 @@ func (w *World) furtherRun(ctx context.Context, callsTool string) error {
 
 // readStateDuringRun reads the state while the run is in progress. A read within patience may show the thread without the
 // run, so a refusal is repeated until then.
-func (w *World) readStateDuringRun(ctx context.Context) error {
+func (w *states) readStateDuringRun(ctx context.Context) error {
 	return w.win(ctx, "the run ended before the state was read", func(ctx context.Context) (bool, error) {
 		settled := w.current.Responded().Add(w.target.Config.Patience)
 		state, _, err := w.server.ReadState(ctx, w.thread, settled, (*exchange.Response).OK)
@@ -91,7 +96,7 @@ func (w *World) readStateDuringRun(ctx context.Context) error {
 
 // readStatesDuringSecondRun starts a second run on the thread, once a read can no longer show the thread without the first
 // one, and reads the state until the hold of the second run is over.
-func (w *World) readStatesDuringSecondRun(ctx context.Context) error {
+func (w *states) readStatesDuringSecondRun(ctx context.Context) error {
 	first := w.current
 	if err := client.Sleep(ctx, time.Until(first.Final.Ended().Add(w.target.Config.Patience))); err != nil {
 		return err
@@ -100,9 +105,9 @@ func (w *World) readStatesDuringSecondRun(ctx context.Context) error {
 	if err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	w.current, w.states = second, nil
+	w.current, w.during = second, nil
 	_, _, err = w.server.ReadState(ctx, w.thread, second.NotOverBefore(), func(a *exchange.Response) bool {
-		w.states = append(w.states, a)
+		w.during = append(w.during, a)
 		return false
 	})
 	return err
@@ -167,7 +172,7 @@ const manyMessages = 40
 
 // runWith runs the graph on a new thread. Since section 8 shows no limits, a server may refuse a run with many or long
 // messages, and such a run need not complete. It may refuse one with an unusual character, but must not let it fail.
-func (w *World) runWith(ctx context.Context, what, orRefused string) error {
+func (w *states) runWith(ctx context.Context, what, orRefused string) error {
 	o := w.orderWith(what)
 	if err := w.onNewThread(ctx); err != nil {
 		return err
@@ -197,7 +202,7 @@ func (w *World) runWith(ctx context.Context, what, orRefused string) error {
 }
 
 // orderWith returns the order of the run that a step names.
-func (w *World) orderWith(what string) agent.Order {
+func (w *states) orderWith(what string) agent.Order {
 	o := orders[what]
 	switch what {
 	case "three messages":
@@ -215,7 +220,7 @@ func (w *World) orderWith(what string) agent.Order {
 
 // requireForm blocks if the messages of the state cannot be compared: other requirements are about their form. A state
 // without messages fails if that of a plain run has messages.
-func (w *World) requireForm(ctx context.Context) error {
+func (w *states) requireForm(ctx context.Context) error {
 	err := judge.HasMessages(w.scene.Response)
 	if err == nil {
 		return outcome.AsPrecondition(judge.HaveForm(w.scene.Response))
@@ -227,7 +232,7 @@ func (w *World) requireForm(ctx context.Context) error {
 	return outcome.AsPrecondition(err)
 }
 
-func (w *World) stateHoldsKinds(ctx context.Context, last, kinds string) error {
+func (w *states) stateHoldsKinds(ctx context.Context, last, kinds string) error {
 	if err := w.requireForm(ctx); err != nil {
 		return err
 	}
@@ -237,7 +242,7 @@ func (w *World) stateHoldsKinds(ctx context.Context, last, kinds string) error {
 	return judge.HoldsKinds(w.scene.Response, kinds)
 }
 
-func (w *World) humanIsInput(ctx context.Context) error {
+func (w *states) humanIsInput(ctx context.Context) error {
 	if err := w.requireForm(ctx); err != nil {
 		return err
 	}
@@ -257,7 +262,7 @@ func (w *World) repeatsInput(g *agent.GraphRun) func(ctx context.Context) error 
 
 // stateHoldsRun judges that the state has the input of the run and its ai message. It blocks if there is no run, or if
 // plain runs do not write these messages either.
-func (w *World) stateHoldsRun(ctx context.Context) error {
+func (w *states) stateHoldsRun(ctx context.Context) error {
 	if err := w.current.Accepted(); err != nil {
 		return outcome.AsPrecondition(err)
 	}
@@ -265,7 +270,7 @@ func (w *World) stateHoldsRun(ctx context.Context) error {
 }
 
 // stateHoldsKept judges the state after the last run of the user.
-func (w *World) stateHoldsKept(ctx context.Context) error {
+func (w *states) stateHoldsKept(ctx context.Context) error {
 	if agent.HoldsOnly(w.scene.Response, w.kept...) == nil {
 		return nil
 	}

@@ -8,28 +8,29 @@ import (
 	"github.com/agentconform/agentconform/steps/agentserver/judge"
 	"github.com/agentconform/agentconform/steps/client"
 	"github.com/agentconform/agentconform/steps/common"
+	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineThreads registers the sentences about threads and their list (section 4).
-func (w *World) defineThreads(r *common.Definitions) {
+// threads has the threads that the user created.
+type threads struct {
+	*threadList
+	created []*agent.Thread
+}
+
+// threadList has the last list of threads.
+type threadList struct {
+	*World
+	rows     agent.Listing // nil if the server returned no list
+	mark     string        // a value in the metadata of the scenario's threads, or ""
+	isNested bool          // the mark is in an object
+}
+
+// define registers the sentences about threads and their list (section 4).
+func (w *threads) define(r *common.Definitions) {
 	r.Given(`a thread of the user`, w.onNewThread)
-	r.Given(`another thread of the user`, func(ctx context.Context) error {
-		t, err := w.server.NewThread(ctx, w.owner())
-		if err != nil {
-			return err
-		}
-		w.threads = append(w.threads, t)
-		return nil
-	})
-	r.When(`the user creates (a thread|two threads)`, func(ctx context.Context, which string) error {
-		err := w.createThread(ctx, nil)
-		if err == nil && which == "two threads" {
-			err = w.createThread(ctx, nil)
-		}
-		return err
-	})
+	r.When(`the user creates (a thread|two threads)`, w.userCreates)
 	r.When(`the user creates six threads at the same time`, w.createAtOnce)
 	r.When(`(the user|a studio user) lists the threads`, w.callerLists)
 	r.When(`the user lists the threads before and during a run of the thread`, w.listDuringRun)
@@ -38,7 +39,7 @@ func (w *World) defineThreads(r *common.Definitions) {
 	r.Then(`the list holds the thread`, w.listHoldsThread)
 }
 
-func (w *World) callerLists(ctx context.Context, name string) error {
+func (w *threads) callerLists(ctx context.Context, name string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
 		return err
@@ -56,7 +57,7 @@ func (w *World) callerLists(ctx context.Context, name string) error {
 
 // listDuringRun lists the threads during a run. It first waits until the list has the new thread, because a list may show
 // it with a delay.
-func (w *World) listDuringRun(ctx context.Context) error {
+func (w *threads) listDuringRun(ctx context.Context) error {
 	return w.win(ctx, "the run ended before the threads were listed", func(ctx context.Context) (bool, error) {
 		if err := w.onNewThread(ctx); err != nil {
 			return false, err
@@ -84,20 +85,34 @@ func (w *World) listDuringRun(ctx context.Context) error {
 	})
 }
 
+func (w *threads) userCreates(ctx context.Context, which string) error {
+	count := 1
+	if which == "two threads" {
+		count = 2
+	}
+	for range count {
+		if err := w.createThread(ctx, nil); err != nil {
+			return err
+		}
+		w.created = append(w.created, w.thread)
+	}
+	return nil
+}
+
 // createAtOnce creates threads at the same time: some servers make an id from the time.
-func (w *World) createAtOnce(ctx context.Context) error {
+func (w *threads) createAtOnce(ctx context.Context) error {
 	client.Prioritize(ctx)
 	ctx = client.Racing(ctx)
-	w.threads = make([]*agent.Thread, 6)
-	return agent.AtOnce(len(w.threads), func(i int) (err error) {
-		w.threads[i], err = w.server.CreateThread(ctx, w.owner(), nil)
+	w.created = make([]*agent.Thread, 6)
+	return agent.AtOnce(len(w.created), func(i int) (err error) {
+		w.created[i], err = w.server.CreateThread(ctx, w.owner(), nil)
 		return err
 	})
 }
 
-func (w *World) threadsDiffer() error {
-	for i, second := range w.threads {
-		for _, first := range w.threads[:i] {
+func (w *threads) threadsDiffer() error {
+	for i, second := range w.created {
+		for _, first := range w.created[:i] {
 			if err := judge.ThreadsDiffer(created(first), created(second)); err != nil {
 				return err
 			}
@@ -110,7 +125,7 @@ func (w *World) threadsDiffer() error {
 func created(t *agent.Thread) judge.Thread { return judge.Thread{ID: t.ID, Created: t.Response} }
 
 // listed returns the last list of threads as a value for judgements.
-func (w *World) listed() judge.List {
+func (w *threadList) listed() judge.List {
 	return judge.List{
 		Response: w.scene.Response,
 		IsList:   w.rows != nil,
@@ -120,14 +135,14 @@ func (w *World) listed() judge.List {
 	}
 }
 
-func (w *World) listHoldsThread() error { return judge.ListHolds(w.listed(), created(w.thread)) }
+func (w *threadList) listHoldsThread() error { return judge.ListHolds(w.listed(), created(w.thread)) }
 
 // mostNewest is the number of threads that the suite creates if a list may show only the newest threads: other
 // scenarios create threads at the same time.
 const mostNewest = 20
 
 // list lists the threads of a caller once. Without a filter it uses the listing operation of the target.
-func (w *World) list(ctx context.Context, who target.Caller, f agent.Filter, wanted ...*agent.Thread) error {
+func (w *threadList) list(ctx context.Context, who target.Caller, f agent.Filter, wanted ...*agent.Thread) error {
 	rows, a, err := w.server.List(ctx, who, f, wanted...)
 	if err != nil {
 		return err
@@ -138,7 +153,7 @@ func (w *World) list(ctx context.Context, who target.Caller, f agent.Filter, wan
 
 // listUntil lists the threads until the list shows the thread, or the time is over. If no thread is given, the first
 // list is enough. It does not repeat a request that returned no list.
-func (w *World) listUntil(ctx context.Context, who target.Caller, f agent.Filter, t *agent.Thread) error {
+func (w *threadList) listUntil(ctx context.Context, who target.Caller, f agent.Filter, t *agent.Thread) error {
 	var wanted []*agent.Thread
 	if t != nil {
 		wanted = append(wanted, t)
@@ -152,20 +167,20 @@ func (w *World) listUntil(ctx context.Context, who target.Caller, f agent.Filter
 }
 
 // retry calls look until it is done, for at most the time that a request may take.
-func (w *World) retry(ctx context.Context, look func() (done bool, err error)) error {
+func (w *threadList) retry(ctx context.Context, look func() (done bool, err error)) error {
 	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, look)
 }
 
 // listNewest lists the threads of a caller until the list shows the thread. If the list may be only the page of the
 // newest threads, it creates further threads of the owner and waits for one of these. It returns the thread that was
 // shown, or the first one.
-func (w *World) listNewest(ctx context.Context, who target.Caller, f agent.Filter, first *agent.Thread) (*agent.Thread, error) {
+func (w *threadList) listNewest(ctx context.Context, who target.Caller, f agent.Filter, first *agent.Thread) (*agent.Thread, error) {
 	made, shown := []*agent.Thread{first}, first
 	w.rows = nil
 	look := func() (bool, error) {
 		isPage := w.rows.MayLack() || w.rows.Len() >= agent.LeastPage && !w.target.Searches()
 		if isPage && len(made) <= mostNewest {
-			t, err := w.markedThread(ctx, first.Owner)
+			t, err := w.threadWith(ctx, first.Owner, w.metadata())
 			if err != nil {
 				return false, err
 			}
@@ -190,37 +205,20 @@ func (w *World) listNewest(ctx context.Context, who target.Caller, f agent.Filte
 	return shown, err
 }
 
-// markedThread creates a thread with the mark of the scenario. If the target refuses metadata, it creates one without
-// it.
-func (w *World) markedThread(ctx context.Context, who target.Caller) (*agent.Thread, error) {
-	if w.mark != "" {
-		t, err := w.server.CreateThread(ctx, who, w.metadata())
-		if err != nil {
-			return nil, err
-		}
-		if t.ID != "" {
-			return t, t.Usable()
-		}
+// metadata returns the metadata with the mark of the scenario, or nil if it has none.
+func (w *threadList) metadata() map[string]any {
+	if w.mark == "" {
+		return nil
 	}
-	return w.server.NewThread(ctx, who)
-}
-
-// metadata returns the metadata with the mark of the scenario.
-func (w *World) metadata() map[string]any {
 	if w.isNested {
 		return map[string]any{markKey: map[string]any{"name": w.mark}}
 	}
 	return map[string]any{markKey: w.mark}
 }
 
-func (w *World) listOther(ctx context.Context, who target.Caller) error {
+func (w *World) listOther(ctx context.Context, who target.Caller) (*exchange.Response, error) {
 	if w.target.AgentRefusal() != 0 {
-		return outcome.Needs("users")
+		return nil, outcome.Needs("users")
 	}
-	a, err := w.server.ListOther(ctx, who)
-	if err != nil {
-		return err
-	}
-	w.rows, w.scene.Response = agent.ListingOf(a), a
-	return nil
+	return w.server.ListOther(ctx, who)
 }
