@@ -130,7 +130,6 @@ func (w *runs) startInProgress(ctx context.Context, which string) error {
 	})
 }
 
-// createOther creates another thread of the user.
 func (w *runs) createOther(ctx context.Context) (err error) {
 	w.other, err = w.server.NewThread(ctx, w.owner())
 	return err

@@ -23,11 +23,18 @@ const (
 	otherForm    = `a JWT with a wrong signature|replaced by Basic credentials`
 )
 
-// defineAccess registers the sentences about authentication at the control plane (section 5).
-func (w *World) defineAccess(r *common.Definitions) {
+// access has the last request with other credentials than those of the client.
+type access struct {
+	*World
+	creation  *creation     // if the request creates a deployment
+	sender    target.Sender // who sent it
+	operation string        // as the sentences name it
+}
+
+// define registers the sentences about authentication at the control plane (section 5).
+func (w *access) define(r *common.Definitions) {
 	r.Given(`another existing deployment`, w.existing(w.plane.Fixtures.Existing))
 	r.Given(`an existing deployment, or an unknown id`, w.takeExistingOrUnknown)
-	r.Given(`a target that can list its deployments`, w.canListDeployments)
 	r.Given(`a target that lists it`, w.listsDeployment)
 	r.When(`(?:a client with )?(no credentials|an unknown API key|an API key that is (?:`+noCredential+`|`+nearMiss+`)|`+
 		`a (?:bearer token|tenant ID) that is (?:`+noCredential+`)|the token of a user of the agent server|`+
@@ -56,7 +63,7 @@ func unknown() *plane.Deployment {
 
 // takeExistingOrUnknown takes a deployment that can be read, or an unknown one: requests with wrong credentials must be
 // refused for any id.
-func (w *World) takeExistingOrUnknown(ctx context.Context) error {
+func (w *access) takeExistingOrUnknown(ctx context.Context) error {
 	if w.plane.Existing.CheckDeployments(1) != nil {
 		w.Deployment = unknown()
 		return nil
@@ -64,24 +71,11 @@ func (w *World) takeExistingOrUnknown(ctx context.Context) error {
 	return w.existing(w.plane.Fixtures.Existing)(ctx)
 }
 
-func (w *World) canListDeployments(ctx context.Context) error {
-	_, supported, err := w.plane.FindByName(ctx, w.target.Name("none"))
-	if err != nil {
-		return err
-	}
-	w.listed = supported
-	if !supported {
-		return outcome.Inapplicable("GET /v2/deployments", "the target does not list deployments (the interface does not "+
-			"require it), so a deployment that was created in spite of the refusal cannot be found")
-	}
-	return nil
-}
-
 // listDeployments is the operation that lists deployments. The interface does not define it.
 const listDeployments = "list the deployments"
 
 // listsDeployment skips the scenario if the client does not find the deployment in the first page of the list.
-func (w *World) listsDeployment(ctx context.Context) error {
+func (w *access) listsDeployment(ctx context.Context) error {
 	a, err := w.target.Client.Do(ctx, w.request(target.TheClient, listDeployments, w.Deployment))
 	if err != nil {
 		return err
@@ -94,7 +88,7 @@ func (w *World) listsDeployment(ctx context.Context) error {
 }
 
 // try sends one of the operations of the interface to the deployment, with the credentials of the sender.
-func (w *World) try(ctx context.Context, who target.Sender, operation string) error {
+func (w *access) try(ctx context.Context, who target.Sender, operation string) error {
 	w.sender, w.operation = who, operation
 	if operation == "create a deployment" {
 		return w.tryCreate(ctx, who)
@@ -107,7 +101,7 @@ func (w *World) try(ctx context.Context, who target.Sender, operation string) er
 }
 
 // tryCreate enters a created deployment in the ledger, even if it should not have been created.
-func (w *World) tryCreate(ctx context.Context, who target.Sender) error {
+func (w *access) tryCreate(ctx context.Context, who target.Sender) error {
 	if who == target.TheClient || target.IsScheme(who) {
 		if err := w.plane.TakeDeployment(ctx); err != nil {
 			return err
@@ -118,12 +112,12 @@ func (w *World) tryCreate(ctx context.Context, who target.Sender) error {
 	if !isWrong {
 		d.Body = w.plane.Sources.Body(w.target.Name("access"), nil)
 	}
-	return w.creates(ctx, who, d, d.Body, isWrong)
+	return w.creation.creates(ctx, who, d, d.Body, isWrong)
 }
 
 // clientTries sends an operation with the credentials that the sentence names. It skips the scenario if the mistake of
 // a near miss changes nothing in the credential.
-func (w *World) clientTries(ctx context.Context, credentials, operation string) error {
+func (w *access) clientTries(ctx context.Context, credentials, operation string) error {
 	if scheme, key, isSame := w.target.IsSame(target.Sender(credentials)); isSame {
 		return outcome.Inapplicable(key,
 			"the %s is the same with this mistake: it is too short, or has no letters that have a case", scheme)
@@ -143,7 +137,7 @@ func (w *World) clientTries(ctx context.Context, credentials, operation string) 
 }
 
 // clientTriesOnConnection sends a request on the connection of an equal request of the client.
-func (w *World) clientTriesOnConnection(ctx context.Context, credentials, operation string) error {
+func (w *access) clientTriesOnConnection(ctx context.Context, credentials, operation string) error {
 	ctx = w.target.Client.OneConnection(ctx)
 	if err := w.try(ctx, target.TheClient, operation); err != nil {
 		return err
@@ -154,7 +148,7 @@ func (w *World) clientTriesOnConnection(ctx context.Context, credentials, operat
 
 // isSameKey reports whether both tenants have the same API key or need none. With the tenant ID of the client, a request of
 // the other tenant is then a request of the client.
-func (w *World) isSameKey() bool {
+func (w *access) isSameKey() bool {
 	c := w.target.Config
 	return c.TenantIDAlone || c.OtherTenant.APIKey == c.Credentials.APIKey
 }
@@ -181,7 +175,7 @@ func classOfCredentials(credentials string) string {
 	return kind
 }
 
-func (w *World) clientTriesAll(ctx context.Context, credentials string) error {
+func (w *access) clientTriesAll(ctx context.Context, credentials string) error {
 	for operation := range strings.SplitSeq(operations, "|") {
 		if err := w.clientTries(ctx, credentials, operation); err != nil {
 			return err
@@ -190,7 +184,7 @@ func (w *World) clientTriesAll(ctx context.Context, credentials string) error {
 	return nil
 }
 
-func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation string) error {
+func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation string) error {
 	w.scene.Served = w.schemeOpens
 	if err := w.try(ctx, target.Sender(scheme), operation); err != nil {
 		return err
@@ -210,7 +204,7 @@ func (w *World) clientWithSchemeTries(ctx context.Context, scheme, operation str
 
 // repeatWithConfig repeats a refused update with the source_config of the creation, unless it was refused for its
 // credentials: a target may refuse an update that sets nothing.
-func (w *World) repeatWithConfig(ctx context.Context, who target.Sender) error {
+func (w *access) repeatWithConfig(ctx context.Context, who target.Sender) error {
 	config, isSent := w.target.Config.Create.Body["source_config"]
 	if !isSent || w.refusedForCredentials(w.scene.Response) == nil {
 		return nil
@@ -221,14 +215,14 @@ func (w *World) repeatWithConfig(ctx context.Context, who target.Sender) error {
 
 // refusedForCredentials judges a refusal. The create request has the empty object as its body if no deployment can be
 // created.
-func (w *World) refusedForCredentials(a *exchange.Response) error {
+func (w *access) refusedForCredentials(a *exchange.Response) error {
 	if a.Request.Method == http.MethodPost && w.canCreate() != nil {
 		return judge.RefusesCredentialsOfEmpty(a, w.class)
 	}
 	return judge.RefusesCredentials(a, w.class)
 }
 
-func (w *World) eachRefusedForCredentials() error {
+func (w *access) eachRefusedForCredentials() error {
 	for _, a := range w.responses {
 		if err := w.refusedForCredentials(a); err != nil {
 			return err
@@ -239,7 +233,7 @@ func (w *World) eachRefusedForCredentials() error {
 
 // schemeOpens judges that the request is served. If it fails, and not because of the credentials, it is sent again with
 // all credentials, to find out whether the scheme is the cause.
-func (w *World) schemeOpens(ctx context.Context) error {
+func (w *access) schemeOpens(ctx context.Context) error {
 	a := w.scene.Response
 	if a.OK() || w.refusedForCredentials(a) == nil {
 		return judge.OpensWithScheme(a, nil)
@@ -253,7 +247,7 @@ func (w *World) schemeOpens(ctx context.Context) error {
 }
 
 // refusedAsUnknown compares the refusal with that for an unknown deployment. It blocks if the request was served.
-func (w *World) refusedAsUnknown(ctx context.Context) error {
+func (w *access) refusedAsUnknown(ctx context.Context) error {
 	if a := w.scene.Response; a.OK() {
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(a))
 	}
@@ -261,7 +255,7 @@ func (w *World) refusedAsUnknown(ctx context.Context) error {
 }
 
 // asForUnknown sends the same request for an unknown deployment, and compares the responses.
-func (w *World) asForUnknown(ctx context.Context) error {
+func (w *access) asForUnknown(ctx context.Context) error {
 	a, known := w.scene.Response, w.Deployment
 	w.Deployment = unknown()
 	if err := w.try(ctx, w.sender, w.operation); err != nil {
@@ -277,7 +271,7 @@ func (w *World) asForUnknown(ctx context.Context) error {
 var reads = []string{"retrieve a deployment", "list its revisions", "retrieve a revision"}
 
 // disguise returns the disguise with the name that a sentence uses. For cookies it first reads the deployment as the client.
-func (w *World) disguise(ctx context.Context, how string) (target.Disguise, error) {
+func (w *access) disguise(ctx context.Context, how string) (target.Disguise, error) {
 	if how != target.ReturnedCookie {
 		return w.target.Disguise(how, w.Deployment.ID, w.Deployment.First)
 	}
@@ -293,7 +287,7 @@ func (w *World) disguise(ctx context.Context, how string) (target.Disguise, erro
 }
 
 // readsInDisguise reads a deployment with requests that a server may take for those of somebody else.
-func (w *World) readsInDisguise(ctx context.Context, how string) error {
+func (w *access) readsInDisguise(ctx context.Context, how string) error {
 	d := w.Deployment
 	disguise, err := w.disguise(ctx, how)
 	if err != nil {

@@ -11,13 +11,22 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/controlplane/judge"
 	"github.com/agentconform/agentconform/steps/exchange"
+	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineCreation registers the sentences about creating deployments (sections 1, 2 and 7).
-func (w *World) defineCreation(r *common.Definitions) {
+// creation has what a search for a deployment that must not exist needs.
+type creation struct {
+	*World
+	name   string // in the create request, or ""
+	listed bool   // whether the target lists its deployments
+}
+
+// define registers the sentences about creating deployments (sections 1, 2 and 7).
+func (w *creation) define(r *common.Definitions) {
 	r.Given(`a new deployment`, w.shared(w.plane.Fixtures.Created))
+	r.Given(`a target that can list its deployments`, w.canListDeployments)
 	r.When(`the client creates a deployment`,
 		func(ctx context.Context) error { return w.createsWith(ctx, "new", nil) })
 	r.When(`the client tries to create a deployment with (.+)`, w.clientCreatesWithMistake)
@@ -38,7 +47,7 @@ func (w *World) defineCreation(r *common.Definitions) {
 }
 
 // createsWith creates a deployment from the template of the configuration, with changes.
-func (w *World) createsWith(ctx context.Context, purpose string, changes map[string]any) error {
+func (w *creation) createsWith(ctx context.Context, purpose string, changes map[string]any) error {
 	if err := w.plane.TakeDeployment(ctx); err != nil {
 		return err
 	}
@@ -48,7 +57,7 @@ func (w *World) createsWith(ctx context.Context, purpose string, changes map[str
 
 // creates sends a create request by anyone, and enters a created deployment in the ledger. wrong means that the body
 // breaks the contract on purpose.
-func (w *World) creates(
+func (w *creation) creates(
 	ctx context.Context, who target.Sender, d *plane.Deployment, body any, wrong bool,
 ) error {
 	request := w.target.ToControlPlane(who, http.MethodPost, plane.DeploymentsPath, body)
@@ -65,7 +74,7 @@ func (w *World) creates(
 
 // clientCreatesFromForeignSource sends the configured body, with or without source_config: a server may check the source
 // only together with its settings.
-func (w *World) clientCreatesFromForeignSource(ctx context.Context, without string) error {
+func (w *creation) clientCreatesFromForeignSource(ctx context.Context, without string) error {
 	body := plane.Changed(w.target.Config.Create.Refused, nil)
 	if without != "" {
 		delete(body, "source_config")
@@ -81,12 +90,12 @@ func (w *World) clientCreatesFromForeignSource(ctx context.Context, without stri
 	return w.creates(ctx, target.TheClient, w.Deployment, body, false)
 }
 
-func (w *World) clientCreatesFromTag(ctx context.Context, buildOnPush string) error {
+func (w *creation) clientCreatesFromTag(ctx context.Context, buildOnPush string) error {
 	push := map[string]any{"true": true, "false": false, "absent": nil}[buildOnPush]
 	return w.createsWith(ctx, "tag", fromTag(w.target.Config, push))
 }
 
-func (w *World) clientCreatesWithMistake(ctx context.Context, name string) error {
+func (w *creation) clientCreatesWithMistake(ctx context.Context, name string) error {
 	body := w.plane.Sources.Body(w.target.Name("mistake"), nil)
 	m, err := mistakeIn(body, w.plane.Sources.Field(), name)
 	if err != nil {
@@ -141,7 +150,7 @@ func mistakeIn(body map[string]any, field, name string) (mistake, error) {
 }
 
 // refusedAsInvalid judges the refusal of a request with a mistake, and notes a tolerated status.
-func (w *World) refusedAsInvalid() error {
+func (w *creation) refusedAsInvalid() error {
 	a := w.scene.Response
 	if a.IsRefused() && a.Status != http.StatusUnprocessableEntity {
 		w.scene.Note("tolerated: refused with status " + strconv.Itoa(a.Status) + " instead of 422")
@@ -149,9 +158,22 @@ func (w *World) refusedAsInvalid() error {
 	return judge.RefusesInvalid(a, w.class)
 }
 
+func (w *creation) canListDeployments(ctx context.Context) error {
+	_, supported, err := w.plane.FindByName(ctx, w.target.Name("none"))
+	if err != nil {
+		return err
+	}
+	w.listed = supported
+	if !supported {
+		return outcome.Inapplicable("GET /v2/deployments", "the target does not list deployments (the interface does not "+
+			"require it), so a deployment that was created in spite of the refusal cannot be found")
+	}
+	return nil
+}
+
 // nothingWasCreated searches for a deployment that exists after a refusal: by the id in its response, and by the name
 // if the server lists its deployments.
-func (w *World) nothingWasCreated(ctx context.Context) error {
+func (w *creation) nothingWasCreated(ctx context.Context) error {
 	refusal := w.scene.Response
 	if id := refusal.Get("id").String(); id != "" {
 		a, err := w.plane.GetDeployment(ctx, id)
@@ -187,7 +209,7 @@ func readOnly() map[string]any {
 	}
 }
 
-func (w *World) refusedOrOwnReadOnly(ctx context.Context) error {
+func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
 	created := w.scene.Response
 	if created.IsRefused() {
 		return nil
@@ -215,7 +237,7 @@ func fromTag(c *config.Config, buildOnPush any) map[string]any {
 
 // refusedOrNoBuildOnPush accepts both ways to keep the rule about tags: to refuse, or to show false (section 2). It
 // searches for the deployment of a refused creation if the server lists its deployments.
-func (w *World) refusedOrNoBuildOnPush(ctx context.Context) error {
+func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
 	act := w.scene.Response
 	err := judge.ServesOrRefuses(act, "4xx, or a deployment with build_on_push false")
 	if err != nil {
@@ -240,7 +262,7 @@ func (w *World) refusedOrNoBuildOnPush(ctx context.Context) error {
 }
 
 // noTagBuildsOnPush reads the deployment after a request.
-func (w *World) noTagBuildsOnPush(ctx context.Context, act *exchange.Response, id string) error {
+func (w *creation) noTagBuildsOnPush(ctx context.Context, act *exchange.Response, id string) error {
 	if act.OK() { // an accepted request may take effect in the background, and a read may be as old as patience
 		if err := client.Sleep(ctx, w.target.SettleDelay(act)+w.target.Config.Patience); err != nil {
 			return err

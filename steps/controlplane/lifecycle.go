@@ -14,8 +14,14 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// defineLifecycle registers the sentences about the statuses of a revision (sections 1 and 3).
-func (w *World) defineLifecycle(r *common.Definitions) {
+// lifecycle has the last poll of a revision.
+type lifecycle struct {
+	*World
+	polled *plane.History
+}
+
+// define registers the sentences about the statuses of a revision (sections 1 and 3).
+func (w *lifecycle) define(r *common.Definitions) {
 	r.Given(`a new deployment with a retrievable revision`, w.takeReadable)
 	r.Given(`a DEPLOYED deployment created for this scenario`, w.createDeployed)
 	r.When(`the client polls its latest revision( and stops at the first unknown status)?`, w.clientPolls)
@@ -30,7 +36,7 @@ func (w *World) defineLifecycle(r *common.Definitions) {
 	r.Then(`the revision ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED`, w.endsFailed)
 }
 
-func (w *World) takeReadable(ctx context.Context) error {
+func (w *lifecycle) takeReadable(ctx context.Context) error {
 	if err := w.shared(w.plane.Fixtures.Readable)(ctx); err != nil {
 		return err
 	}
@@ -41,7 +47,7 @@ func (w *World) takeReadable(ctx context.Context) error {
 	return isRetrieved("the deployment", a)
 }
 
-func (w *World) createDeployed(ctx context.Context) error {
+func (w *lifecycle) createDeployed(ctx context.Context) error {
 	d, err := w.plane.CreateDeployed(ctx, "own")
 	if err != nil {
 		return err
@@ -52,7 +58,7 @@ func (w *World) createDeployed(ctx context.Context) error {
 
 // clientPolls polls the latest revision until it has come to its end. With early, it stops once this poll or another
 // one has seen a status that fails the scenario.
-func (w *World) clientPolls(ctx context.Context, early string) error {
+func (w *lifecycle) clientPolls(ctx context.Context, early string) error {
 	w.revision = w.Deployment.Latest()
 	polled, err := w.plane.Poll(ctx, w.Deployment.ID, w.revision, func(status string) bool {
 		isWrong := early != "" && slices.ContainsFunc(w.plane.Observed(w.revision).Statuses, isUnknown)
@@ -68,7 +74,7 @@ func (w *World) clientPolls(ctx context.Context, early string) error {
 func isUnknown(status string) bool { return !plane.IsKnown(status) }
 
 // clientRetrievesSeveralTimes reads a deployment of the test run: somebody else may update an existing one at any time.
-func (w *World) clientRetrievesSeveralTimes(ctx context.Context) error {
+func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) error {
 	for range 5 {
 		if err := w.retrievesRevision(ctx, w.Deployment.Latest()); err != nil {
 			return err
@@ -83,7 +89,7 @@ func (w *World) clientRetrievesSeveralTimes(ctx context.Context) error {
 // clientListsAndRetrievesEach first waits until nothing changes any more: only settled revisions must agree. It
 // retrieves each before and after the list, so that a value that changes from read to read is not held against the
 // list.
-func (w *World) clientListsAndRetrievesEach(ctx context.Context) error {
+func (w *lifecycle) clientListsAndRetrievesEach(ctx context.Context) error {
 	if _, err := w.plane.AwaitSettled(ctx, w.Deployment); err != nil {
 		return outcome.AsBlocked(err)
 	}
@@ -96,7 +102,7 @@ func (w *World) clientListsAndRetrievesEach(ctx context.Context) error {
 	return w.retrievesEach(ctx)
 }
 
-func (w *World) clientUpdatesToBroken(ctx context.Context) error {
+func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
 	change, _ := w.plane.Sources.Broken()
 	if err := w.patchSource(ctx, change); err != nil {
 		return err
@@ -122,7 +128,7 @@ func (w *World) clientUpdatesToBroken(ctx context.Context) error {
 }
 
 // reachesDeployed judges the poll, or if it was cut short, the earlier one that timed out.
-func (w *World) reachesDeployed() error {
+func (w *lifecycle) reachesDeployed() error {
 	if overdue := w.plane.Overdue(w.revision); overdue != nil && w.polled.Ending == plane.CutShort {
 		w.polled = overdue
 	}
@@ -141,7 +147,7 @@ func (w *World) reachesDeployed() error {
 
 // notDeployed judges a poll that did not end in DEPLOYED. It names the key of the source, because a source that cannot
 // be built is not an error of the server. If nothing was fetched from the fixtures, it names them, too.
-func (w *World) notDeployed() error {
+func (w *lifecycle) notDeployed() error {
 	if unjudged := w.plane.CheckWhole(w.polled); unjudged != nil {
 		return w.target.BlamingFixtures(unjudged)
 	}
@@ -157,12 +163,12 @@ func (w *World) notDeployed() error {
 }
 
 // everyStatusKnown judges the statuses that polling saw, now and when the deployment was created.
-func (w *World) everyStatusKnown() error {
+func (w *lifecycle) everyStatusKnown() error {
 	return judge.KnowsStatuses(w.polled.Response, w.plane.Observed(w.revision).Statuses)
 }
 
 // deployedEachTime judges the canonical status: CP-POLL-1 judges how it is written.
-func (w *World) deployedEachTime() error {
+func (w *lifecycle) deployedEachTime() error {
 	if stays := w.plane.StuckStatus(w.Deployment); stays != "" {
 		return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")
 	}
@@ -174,7 +180,7 @@ func (w *World) deployedEachTime() error {
 	return nil
 }
 
-func (w *World) listAgrees() error {
+func (w *lifecycle) listAgrees() error {
 	n := len(w.Deployment.Revisions)
 	before, list, after := w.responses[:n], w.responses[n], w.responses[n+1:]
 	var revisions []judge.Retrieved
@@ -184,7 +190,7 @@ func (w *World) listAgrees() error {
 	return judge.ListAgrees(list, revisions)
 }
 
-func (w *World) endsFailed() error {
+func (w *lifecycle) endsFailed() error {
 	if unjudged := w.plane.CheckWhole(w.polled); unjudged != nil {
 		return unjudged
 	}

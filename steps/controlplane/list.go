@@ -15,8 +15,17 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// defineLists registers the sentences about lists of revisions (sections 2, 4, 7 and 8).
-func (w *World) defineLists(r *common.Definitions) {
+// lists has the lists of revisions that are judged.
+type lists struct {
+	*World
+	query    string         // that the client is going to send
+	whole    []plane.List   // that the last act read
+	compared []judge.Listed // lists that must hold certain revisions
+	further  plane.List     // the page at the offset of the last page
+}
+
+// define registers the sentences about lists of revisions (sections 2, 4, 7 and 8).
+func (w *lists) define(r *common.Definitions) {
 	// a long history if it can be created, else that of the existing deployment
 	r.Given(`a deployment (?:with more than 20 revisions|whose revisions are known|whose revisions have settled)`,
 		w.existing(w.plane.Fixtures.Long))
@@ -48,7 +57,7 @@ func (w *World) defineLists(r *common.Definitions) {
 }
 
 // clientListsWith sends a value of a parameter. The value may contain Go escapes, such as \x00.
-func (w *World) clientListsWith(ctx context.Context, parameter, value string) error {
+func (w *lists) clientListsWith(ctx context.Context, parameter, value string) error {
 	text, err := strconv.Unquote(`"` + value + `"`)
 	if err != nil {
 		return err
@@ -58,12 +67,12 @@ func (w *World) clientListsWith(ctx context.Context, parameter, value string) er
 }
 
 // clientListsFrom lists one revision from a place at or past the end.
-func (w *World) clientListsFrom(ctx context.Context, place string) error {
+func (w *lists) clientListsFrom(ctx context.Context, place string) error {
 	beyond := map[string]int{"the end": 0, "one past the end": 1, "far past the end": 100_000}[place]
 	return w.list(ctx, plane.PageOf(1, w.known()+beyond), false)
 }
 
-func (w *World) clientListsTwice(ctx context.Context) error {
+func (w *lists) clientListsTwice(ctx context.Context) error {
 	for range 2 {
 		l, err := w.read(ctx, "")
 		if err != nil {
@@ -78,10 +87,10 @@ func (w *World) clientListsTwice(ctx context.Context) error {
 }
 
 // known returns how many revisions the test run knows of.
-func (w *World) known() int { return len(w.Deployment.Revisions) }
+func (w *lists) known() int { return len(w.Deployment.Revisions) }
 
 // readEmptyList reads a page far past the end.
-func (w *World) readEmptyList(ctx context.Context) error {
+func (w *lists) readEmptyList(ctx context.Context) error {
 	l, err := w.page(ctx, "offset=1000")
 	if err != nil {
 		return err
@@ -93,7 +102,7 @@ func (w *World) readEmptyList(ctx context.Context) error {
 }
 
 // findInvalidParameters finds an invalid value of each parameter that the server refuses with an error that names it.
-func (w *World) findInvalidParameters(ctx context.Context) error {
+func (w *lists) findInvalidParameters(ctx context.Context) error {
 	for _, candidates := range [][]string{{"limit=0", "limit=101", "limit=ten"}, {"offset=-1", "offset=ten"}} {
 		refused, err := w.firstRefused(ctx, candidates)
 		if err != nil {
@@ -105,7 +114,7 @@ func (w *World) findInvalidParameters(ctx context.Context) error {
 }
 
 // firstRefused returns the first query of one parameter that the server refuses with an error that names it.
-func (w *World) firstRefused(ctx context.Context, queries []string) (string, error) {
+func (w *lists) firstRefused(ctx context.Context, queries []string) (string, error) {
 	name, _, _ := strings.Cut(queries[0], "=")
 	for _, query := range queries {
 		if err := w.list(ctx, query, true); err != nil {
@@ -119,7 +128,7 @@ func (w *World) firstRefused(ctx context.Context, queries []string) (string, err
 }
 
 // holds judges the number of revisions in the list.
-func (w *World) holds(ctx context.Context, what string) error {
+func (w *lists) holds(ctx context.Context, what string) error {
 	a := w.scene.Response
 	switch what {
 	case "no revision":
@@ -135,7 +144,7 @@ func (w *World) holds(ctx context.Context, what string) error {
 }
 
 // bothAreNewestFirst judges the order of the revisions that the test run has created.
-func (w *World) bothAreNewestFirst() error {
+func (w *lists) bothAreNewestFirst() error {
 	for _, l := range w.whole {
 		if err := judge.IsNewestFirst(l.Response, l.Rows, w.Deployment.Revisions); err != nil {
 			return err
@@ -144,7 +153,7 @@ func (w *World) bothAreNewestFirst() error {
 	return nil
 }
 
-func (w *World) eachHasSource() error {
+func (w *lists) eachHasSource() error {
 	source := w.Deployment.Source()
 	if source == "" { // that of an existing deployment is unknown
 		return w.canCreate()
@@ -157,7 +166,7 @@ func (w *World) eachHasSource() error {
 }
 
 // eachIsRefusedNaming judges refusals whose errors must name both parameters ("and"), or one of them ("or").
-func (w *World) eachIsRefusedNaming(first, conjunction, second string) error {
+func (w *lists) eachIsRefusedNaming(first, conjunction, second string) error {
 	parameters := []string{first}
 	if second != "" {
 		parameters = append(parameters, second)
@@ -173,7 +182,7 @@ func (w *World) eachIsRefusedNaming(first, conjunction, second string) error {
 }
 
 // classOf returns the class of the invalid value that a request sent.
-func (w *World) classOf(parameter string, a *exchange.Response) string {
+func (w *lists) classOf(parameter string, a *exchange.Response) string {
 	if parameter == "deployment_id" {
 		return notUUID
 	}
@@ -185,17 +194,17 @@ func (w *World) classOf(parameter string, a *exchange.Response) string {
 }
 
 // compare notes which revisions a list must hold. with shows them, or is nil if the test run has created them.
-func (w *World) compare(l plane.List, want []string, what string, with *exchange.Response) {
+func (w *lists) compare(l plane.List, want []string, what string, with *exchange.Response) {
 	w.compared = append(w.compared, judge.Listed{Response: l.Response, IDs: l.IDs(), Want: want, What: what, With: with})
 }
 
 // read reads all pages of the list with a filter.
-func (w *World) read(ctx context.Context, filter string) (plane.List, error) {
+func (w *lists) read(ctx context.Context, filter string) (plane.List, error) {
 	return w.plane.ListAll(ctx, w.Deployment.ID, filter)
 }
 
 // page reads one page as a request of the act.
-func (w *World) page(ctx context.Context, query string) (plane.List, error) {
+func (w *lists) page(ctx context.Context, query string) (plane.List, error) {
 	if err := w.list(ctx, query, false); err != nil {
 		return plane.List{}, err
 	}
@@ -203,7 +212,7 @@ func (w *World) page(ctx context.Context, query string) (plane.List, error) {
 }
 
 // clientPages compares pages with the revisions that the test run has created, or with the whole filtered list.
-func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) error {
+func (w *lists) clientPages(ctx context.Context, of, sizes, offsets string) error {
 	pages, size, what := w.pageThrough, 0, "in growing pages"
 	if offsets == "returned" {
 		pages, what = w.pageOn, "in pages without a limit"
@@ -245,7 +254,7 @@ func (w *World) clientPages(ctx context.Context, of, sizes, offsets string) erro
 
 // pageThrough reads pages by computed offsets until one begins past the end, so that an extra revision is seen. If size
 // is 0, the first page has one revision, and each other one more than the one before.
-func (w *World) pageThrough(ctx context.Context, filter string, revisions, size int) (plane.List, error) {
+func (w *lists) pageThrough(ctx context.Context, filter string, revisions, size int) (plane.List, error) {
 	var all plane.List
 	offset := 0
 	for n := 1; ; n++ {
@@ -267,7 +276,7 @@ func (w *World) pageThrough(ctx context.Context, filter string, revisions, size 
 
 // pageOn reads pages by the returned offsets, until a page is not full or all revisions must have been seen. If size is 0,
 // the requests have no limit.
-func (w *World) pageOn(ctx context.Context, filter string, revisions, size int) (plane.List, error) {
+func (w *lists) pageOn(ctx context.Context, filter string, revisions, size int) (plane.List, error) {
 	var all plane.List
 	limit := "limit=" + strconv.Itoa(size)
 	if size == 0 {
@@ -295,7 +304,7 @@ func (w *World) pageOn(ctx context.Context, filter string, revisions, size int) 
 
 // clientPagesOn reads the page at the offset that the last page returned. If that is not a valid offset, there is no
 // further page.
-func (w *World) clientPagesOn(ctx context.Context, size int) error {
+func (w *lists) clientPagesOn(ctx context.Context, size int) error {
 	w.further = plane.List{}
 	last := w.compared[len(w.compared)-1]
 	offset, err := judge.NextOffset(last.Response)
@@ -307,14 +316,14 @@ func (w *World) clientPagesOn(ctx context.Context, size int) error {
 }
 
 // noneReturnedAgain compares the page behind the last one with the pages before it.
-func (w *World) noneReturnedAgain(ctx context.Context) error {
+func (w *lists) noneReturnedAgain(ctx context.Context) error {
 	last := w.compared[len(w.compared)-1]
 	wrong := judge.ReturnsNoneAgain(w.further.Response, last.Response, w.further.IDs(), last.IDs)
 	return w.unlessChanged(ctx, wrong)
 }
 
 // canBePaged reads the whole history in pages of five.
-func (w *World) canBePaged(ctx context.Context) error {
+func (w *lists) canBePaged(ctx context.Context) error {
 	if err := w.clientPages(ctx, "its revisions", "5", "computed"); err != nil {
 		return err
 	}
@@ -324,13 +333,13 @@ func (w *World) canBePaged(ctx context.Context) error {
 }
 
 // eachCompared judges all lists that the act has compared.
-func (w *World) eachCompared(ctx context.Context, holds func(judge.Listed) error) error {
+func (w *lists) eachCompared(ctx context.Context, holds func(judge.Listed) error) error {
 	if len(w.compared) == 0 {
 		return outcome.Inconclusive("no list could be compared: no filter selects a revision, or a filtered list has changed")
 	}
 	return w.unlessChanged(ctx, w.unlessUnsettled(ctx, outcome.FirstOf(w.compared, holds)))
 }
 
-func (w *World) eachPageHasItsRevisions(ctx context.Context) error {
+func (w *lists) eachPageHasItsRevisions(ctx context.Context) error {
 	return w.eachCompared(ctx, judge.HoldsExactly)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // defineFilters registers the sentences about filters of lists (section 4).
-func (w *World) defineFilters(r *common.Definitions) {
+func (w *lists) defineFilters(r *common.Definitions) {
 	r.Given(`a deployment whose revisions have settled in different statuses`, w.takeMixedHistory)
 	r.Given(`a status filter that matches all of them`, w.filterByAll)
 	r.When(`the client filters its revisions by each (status that occurs|known status that does not occur)`,
@@ -52,7 +52,7 @@ func (s *byStatus) mostFrequent() string {
 }
 
 // statuses returns the statuses of all revisions at the first read, which scenarios share.
-func (w *World) statuses(ctx context.Context) (*byStatus, error) {
+func (w *lists) statuses(ctx context.Context) (*byStatus, error) {
 	responses, err := w.plane.LookAtEach(ctx, w.Deployment)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (w *World) statuses(ctx context.Context) (*byStatus, error) {
 }
 
 // statusesIn returns the revisions by the status in the responses of GET of each.
-func (w *World) statusesIn(responses []*exchange.Response) (*byStatus, error) {
+func (w *lists) statusesIn(responses []*exchange.Response) (*byStatus, error) {
 	found := &byStatus{ids: map[string][]string{}}
 	for i, a := range responses {
 		revision, written := w.Deployment.Revisions[i], a.Get("status").String()
@@ -86,7 +86,7 @@ func (w *World) statusesIn(responses []*exchange.Response) (*byStatus, error) {
 
 // takeMixedHistory takes a deployment whose revisions have at least two statuses. With one, a filter has no visible
 // effect.
-func (w *World) takeMixedHistory(ctx context.Context) error {
+func (w *lists) takeMixedHistory(ctx context.Context) error {
 	if err := w.existing(w.plane.Fixtures.Long)(ctx); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (w *World) takeMixedHistory(ctx context.Context) error {
 }
 
 // filterByAll sets a filter with every status. What a filter keeps is another requirement's concern.
-func (w *World) filterByAll(ctx context.Context) error {
+func (w *lists) filterByAll(ctx context.Context) error {
 	w.query = plane.StatusFilter(spec.RevisionStatuses()...)
 	l, err := w.read(ctx, w.query)
 	if err != nil {
@@ -125,7 +125,7 @@ func (w *World) filterByAll(ctx context.Context) error {
 
 // clientFiltersByEach reads the list of each status, and then each revision. If a revision has a status that is not one
 // of the interface as it is written, nobody knows which filter must return it.
-func (w *World) clientFiltersByEach(ctx context.Context, which string) error {
+func (w *lists) clientFiltersByEach(ctx context.Context, which string) error {
 	known, err := w.statuses(ctx)
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func (w *World) clientFiltersByEach(ctx context.Context, which string) error {
 
 // clientFiltersBySeveral puts each status that occurs at each place of two or three, and names it twice. So a server
 // that uses only the first or only the last status is found.
-func (w *World) clientFiltersBySeveral(ctx context.Context, which string) error {
+func (w *lists) clientFiltersBySeveral(ctx context.Context, which string) error {
 	statuses, err := w.statuses(ctx)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (w *World) clientFiltersBySeveral(ctx context.Context, which string) error 
 
 // compareUnions reads the list of several statuses, and of each single status: what these hold is another requirement's
 // concern. A status that is named twice may be refused.
-func (w *World) compareUnions(ctx context.Context, filters []string) error {
+func (w *lists) compareUnions(ctx context.Context, filters []string) error {
 	single := map[string]plane.List{}
 	for i, filter := range filters {
 		var want []string
@@ -224,7 +224,7 @@ func (w *World) compareUnions(ctx context.Context, filters []string) error {
 }
 
 // clientListsReconciled reads the list with true before and after that with false.
-func (w *World) clientListsReconciled(ctx context.Context) error {
+func (w *lists) clientListsReconciled(ctx context.Context) error {
 	for _, value := range []string{"true", "false", "true"} {
 		l, err := w.reconciled(ctx, value, "")
 		if err != nil {
@@ -236,7 +236,7 @@ func (w *World) clientListsReconciled(ctx context.Context) error {
 }
 
 // reconciled returns the list of the revisions with a value of remote_reconciled, and with a status unless it is empty.
-func (w *World) reconciled(ctx context.Context, value, status string) (plane.List, error) {
+func (w *lists) reconciled(ctx context.Context, value, status string) (plane.List, error) {
 	filter := plane.Query("remote_reconciled="+value, plane.StatusFilter(status))
 	l, err := w.read(ctx, filter)
 	if err != nil {
@@ -250,7 +250,7 @@ func (w *World) reconciled(ctx context.Context, value, status string) (plane.Lis
 }
 
 // clientListsWithBoth lists with each value of remote_reconciled and each status that occurs.
-func (w *World) clientListsWithBoth(ctx context.Context) error {
+func (w *lists) clientListsWithBoth(ctx context.Context) error {
 	statuses, err := w.statuses(ctx)
 	if err != nil {
 		return err
@@ -265,7 +265,7 @@ func (w *World) clientListsWithBoth(ctx context.Context) error {
 
 // listReconciledByStatus compares the lists of one value only if the list without a status is the same before and
 // after.
-func (w *World) listReconciledByStatus(ctx context.Context, value string, statuses *byStatus) error {
+func (w *lists) listReconciledByStatus(ctx context.Context, value string, statuses *byStatus) error {
 	before, err := w.reconciled(ctx, value, "")
 	if err != nil {
 		return err
@@ -297,7 +297,7 @@ func (w *World) listReconciledByStatus(ctx context.Context, value string, status
 
 // unlessUnsettled returns an inconclusive outcome instead of wrong if an unsettled revision changed its status since
 // the first look at all revisions.
-func (w *World) unlessUnsettled(ctx context.Context, wrong error) error {
+func (w *lists) unlessUnsettled(ctx context.Context, wrong error) error {
 	if wrong == nil || w.Deployment == nil || w.Deployment.Found {
 		return wrong
 	}

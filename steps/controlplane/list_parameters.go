@@ -21,7 +21,7 @@ import (
 
 // defineValues registers the sentences about values that are derived by rule: those of a list's parameters that the
 // contract allows in combination, those that it does not allow, and other spellings of a number (sections 4, 7 and 8).
-func (w *World) defineValues(r *common.Definitions) {
+func (w *lists) defineValues(r *common.Definitions) {
 	const status = `a status that occurs|a status that does not occur|all statuses`
 	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
 		`(?: and remote_reconciled (?:true|false))?), combined with each limit and each offset`, w.clientListsParts)
@@ -51,7 +51,7 @@ func numbered(parameter string, n int) string {
 // longest, with each limit and each offset, else with each of them at least once. The limits are those that the
 // contract allows at and next to its bounds and its default. The offsets are those at both ends of the list and at the
 // end of a page of the default size.
-func (w *World) clientListsParts(ctx context.Context, filter string) error {
+func (w *lists) clientListsParts(ctx context.Context, filter string) error {
 	query, err := w.queryOf(ctx, filter)
 	if err != nil {
 		return err
@@ -87,7 +87,7 @@ func (w *World) clientListsParts(ctx context.Context, filter string) error {
 }
 
 // partLimits returns the limits with which parts of a list are read, in ascending order.
-func (w *World) partLimits() []int {
+func (w *lists) partLimits() []int {
 	limits := []int{absent, defaultLimit - 1, defaultLimit + 1}
 	for _, c := range spec.BoundaryCases(w.listOperation(), "limit") {
 		if n, err := strconv.Atoi(c.Value); err == nil && c.Valid {
@@ -116,7 +116,7 @@ func part(ids []string, limit, offset int) []string {
 }
 
 // pagesKeepTheOrder compares one page without a filter with the whole list.
-func (w *World) pagesKeepTheOrder(ctx context.Context) error {
+func (w *lists) pagesKeepTheOrder(ctx context.Context) error {
 	all, err := w.read(ctx, "")
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (w *World) pagesKeepTheOrder(ctx context.Context) error {
 }
 
 // queryOf returns the query of a filter of the examples.
-func (w *World) queryOf(ctx context.Context, filter string) (string, error) {
+func (w *lists) queryOf(ctx context.Context, filter string) (string, error) {
 	statuses, err := w.statuses(ctx)
 	if err != nil {
 		return "", err
@@ -155,12 +155,12 @@ func (w *World) queryOf(ctx context.Context, filter string) (string, error) {
 }
 
 // listOperation returns the contract's operation that lists revisions.
-func (w *World) listOperation() spec.Operation {
+func (w *lists) listOperation() spec.Operation {
 	return w.target.Collector.Operation(spec.ControlPlane, "list-revisions")
 }
 
 // parameter returns a parameter of a list by its name.
-func (w *World) parameter(name string) spec.Parameter {
+func (w *lists) parameter(name string) spec.Parameter {
 	for _, p := range w.listOperation().Parameters {
 		if p.Name == name {
 			return p
@@ -182,7 +182,7 @@ var parameters = []struct {
 
 // clientListsInvalid sends each value that the contract does not allow: only it, or together with all but one of the
 // other parameters. The valid values change from value to value, and so does the place of the invalid one.
-func (w *World) clientListsInvalid(ctx context.Context, parameter, beside string) error {
+func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string) error {
 	i := 0
 	for _, c := range spec.BoundaryCases(w.listOperation(), parameter) {
 		if c.Valid {
@@ -232,7 +232,7 @@ func (w *World) tryList(ctx context.Context, id, query string, wrong bool, what 
 }
 
 // clientListsSpelled lists with each value that has other spellings, and then with these.
-func (w *World) clientListsSpelled(ctx context.Context, parameter string) error {
+func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error {
 	if err := w.pagesKeepTheOrder(ctx); err != nil {
 		return err
 	}
@@ -256,6 +256,6 @@ func (w *World) clientListsSpelled(ctx context.Context, parameter string) error 
 	return nil
 }
 
-func (w *World) eachStandsForItsValue(ctx context.Context) error {
+func (w *lists) eachStandsForItsValue(ctx context.Context) error {
 	return w.eachCompared(ctx, judge.StandsForValue)
 }

@@ -12,8 +12,15 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineRetrieval registers the sentences about reading deployments and revisions (sections 1, 2, 4 and 7).
-func (w *World) defineRetrieval(r *common.Definitions) {
+// retrieval has what is compared with what the client retrieves.
+type retrieval struct {
+	*World
+	other  *plane.Deployment // the second one of two
+	commit string            // commit id of the ref
+}
+
+// define registers the sentences about reading deployments and revisions (sections 1, 2, 4 and 7).
+func (w *retrieval) define(r *common.Definitions) {
 	fixtures := w.plane.Fixtures
 	// it need not be DEPLOYED: it is only read
 	r.Given(`an existing deployment`, w.existing(fixtures.Readable))
@@ -65,7 +72,7 @@ func (w *World) defineRetrieval(r *common.Definitions) {
 		func() error { return judge.HasCommit(w.scene.Response, w.commit) })
 }
 
-func (w *World) takeTwo(ctx context.Context) error {
+func (w *retrieval) takeTwo(ctx context.Context) error {
 	if err := w.existing(w.plane.Fixtures.Readable)(ctx); err != nil {
 		return err
 	}
@@ -82,7 +89,7 @@ func (w *World) takeTwo(ctx context.Context) error {
 }
 
 // findCommit finds the configured commit id of a ref. It skips the scenario if there is none.
-func (w *World) findCommit(second string) error {
+func (w *retrieval) findCommit(second string) error {
 	ref, _ := plane.RevisionConfig(w.target.Config.Create.Body)["repo_ref"].(string)
 	if second != "" {
 		ref = w.target.Config.Alternatives.RepoRef
@@ -94,7 +101,7 @@ func (w *World) findCommit(second string) error {
 	return nil
 }
 
-func (w *World) clientRetrievesOften(ctx context.Context) error {
+func (w *retrieval) clientRetrievesOften(ctx context.Context) error {
 	for range 6 {
 		if err := w.retrieves(ctx); err != nil {
 			return err
@@ -103,7 +110,7 @@ func (w *World) clientRetrievesOften(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) clientRetrievesBoth(ctx context.Context) error {
+func (w *retrieval) clientRetrievesBoth(ctx context.Context) error {
 	for _, id := range []string{w.Deployment.ID, w.other.ID} {
 		if err := w.get(ctx, plane.DeploymentPath(id), "", false); err != nil {
 			return err
@@ -112,14 +119,14 @@ func (w *World) clientRetrievesBoth(ctx context.Context) error {
 	return nil
 }
 
-func (w *World) clientRetrievesRevision(ctx context.Context, which string) error {
+func (w *retrieval) clientRetrievesRevision(ctx context.Context, which string) error {
 	if which == "first" {
 		return w.retrievesRevision(ctx, w.Deployment.First)
 	}
 	return w.retrievesRevision(ctx, w.Deployment.Latest())
 }
 
-func (w *World) clientRetrievesAndLists(ctx context.Context) error {
+func (w *retrieval) clientRetrievesAndLists(ctx context.Context) error {
 	if err := w.retrievesRevision(ctx, w.Deployment.Latest()); err != nil {
 		return err
 	}
@@ -129,7 +136,7 @@ func (w *World) clientRetrievesAndLists(ctx context.Context) error {
 	return w.list(ctx, "", false)
 }
 
-func (w *World) clientRetrievesEachTwice(ctx context.Context) error {
+func (w *retrieval) clientRetrievesEachTwice(ctx context.Context) error {
 	for range 2 {
 		if err := w.retrievesEach(ctx); err != nil {
 			return err
@@ -139,7 +146,7 @@ func (w *World) clientRetrievesEachTwice(ctx context.Context) error {
 }
 
 // isTheCreated judges the deployment. One from before the test run may have got another revision since it was listed.
-func (w *World) isTheCreated() error {
+func (w *retrieval) isTheCreated() error {
 	created := judge.Created{ID: w.Deployment.ID, Revision: w.Deployment.First, Source: w.Deployment.Source()}
 	if w.Deployment.Found {
 		created.Revision = ""
@@ -148,7 +155,7 @@ func (w *World) isTheCreated() error {
 	return judge.IsTheCreated(w.scene.Response, created)
 }
 
-func (w *World) haveTheirIDs(what string) error {
+func (w *retrieval) haveTheirIDs(what string) error {
 	if what == "deployment" {
 		return judge.HaveIDs(w.responses, []string{w.Deployment.ID, w.other.ID})
 	}
@@ -157,7 +164,7 @@ func (w *World) haveTheirIDs(what string) error {
 
 // createdAtUnchanged compares each response with the earliest read of its revision in the test run, which may be from
 // before the end of the build.
-func (w *World) createdAtUnchanged() error {
+func (w *retrieval) createdAtUnchanged() error {
 	var revisions []judge.Reread
 	for _, a := range w.responses {
 		first := w.plane.Observed(a.Get("id").String()).First
@@ -167,7 +174,7 @@ func (w *World) createdAtUnchanged() error {
 }
 
 // configFollowsLatest judges the first response after the update that named the new revision, too.
-func (w *World) configFollowsLatest() error {
+func (w *retrieval) configFollowsLatest() error {
 	responses := w.responses
 	if first := w.Deployment.Naming; first != nil {
 		responses = slices.Concat([]*exchange.Response{first}, responses)

@@ -18,8 +18,17 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineUpdates registers the sentences about updating deployments (sections 1, 2 and 4).
-func (w *World) defineUpdates(r *common.Definitions) {
+// updates has the deployment before and after an update.
+type updates struct {
+	*World
+	before judge.Snapshot
+	after  judge.Snapshot
+	kind   string   // see [plane.KindOf]
+	later  []string // the latest revisions after each of two updates
+}
+
+// define registers the sentences about updating deployments (sections 1, 2 and 4).
+func (w *updates) define(r *common.Definitions) {
 	r.Given(`a deployment that (accepts updates|no other scenario changes)`, w.leases)
 	r.Given(`a deployment created for this scenario with build_on_push true`, w.createBuildingOnPush)
 	r.Given(`a deployment created for this scenario from the tag`, func(ctx context.Context) error {
@@ -48,7 +57,7 @@ func (w *World) defineUpdates(r *common.Definitions) {
 
 // leases takes a deployment that only this scenario changes until it ends. It need not be DEPLOYED for updates that must be
 // refused.
-func (w *World) leases(ctx context.Context, which string) error {
+func (w *updates) leases(ctx context.Context, which string) error {
 	isReady := which == "accepts updates"
 	d, giveBack, err := w.plane.Lease(ctx, isReady)
 	if err != nil {
@@ -81,7 +90,7 @@ func (w *World) leases(ctx context.Context, which string) error {
 // readLater reads the deployment and its list again after patience, because they may have been of different times, before
 // and after an update. It reads them twice, since one of two replicas may be out of date for good, and returns the first
 // snapshot that is wrong.
-func (w *World) readLater(ctx context.Context, isRight func(judge.Snapshot) bool) (s judge.Snapshot, err error) {
+func (w *updates) readLater(ctx context.Context, isRight func(judge.Snapshot) bool) (s judge.Snapshot, err error) {
 	if err := client.Sleep(ctx, w.target.Config.Patience); err != nil {
 		return s, err
 	}
@@ -94,7 +103,7 @@ func (w *World) readLater(ctx context.Context, isRight func(judge.Snapshot) bool
 	return s, nil
 }
 
-func (w *World) createBuildingOnPush(ctx context.Context) error {
+func (w *updates) createBuildingOnPush(ctx context.Context) error {
 	changes := map[string]any{"source_config": map[string]any{"build_on_push": true}}
 	if err := w.createSettled(ctx, "push", changes); err != nil {
 		return err
@@ -113,7 +122,7 @@ func (w *World) createBuildingOnPush(ctx context.Context) error {
 }
 
 // createSettled creates a deployment and waits until it does not change by itself any more.
-func (w *World) createSettled(ctx context.Context, purpose string, changes map[string]any) error {
+func (w *updates) createSettled(ctx context.Context, purpose string, changes map[string]any) error {
 	d, err := w.plane.Create(ctx, purpose, changes)
 	if err != nil {
 		return err
@@ -124,7 +133,7 @@ func (w *World) createSettled(ctx context.Context, purpose string, changes map[s
 
 // clientSendsType sends an empty update with a Content-Type. If it is refused, the update is sent as usual, and then
 // once more with the Content-Type: a server that refuses now and then is not one that refuses the Content-Type.
-func (w *World) clientSendsType(ctx context.Context, contentType string) error {
+func (w *updates) clientSendsType(ctx context.Context, contentType string) error {
 	usual := w.request(target.TheClient, "update a deployment", w.Deployment)
 	typed := w.request(target.TheClient, "update a deployment", w.Deployment)
 	typed.Header.Set("Content-Type", contentType)
@@ -142,25 +151,17 @@ func (w *World) clientSendsType(ctx context.Context, contentType string) error {
 	return w.send(ctx, typed)
 }
 
-func (w *World) clientUpdates(ctx context.Context, field, second string) error {
+func (w *updates) clientUpdates(ctx context.Context, field, second string) error {
 	change := map[string]any{field: w.plane.Sources.ValueOf(field)}
 	if second != "" {
 		change[second] = w.plane.Sources.ValueOf(second)
 	}
+	w.kind = plane.KindOf(change)
 	return w.patchSource(ctx, change)
 }
 
-// patchSource sends an update that must create a revision.
-func (w *World) patchSource(ctx context.Context, change map[string]any) error {
-	if err := w.plane.TakeRevision(ctx, w.Deployment); err != nil {
-		return err
-	}
-	w.kind = plane.KindOf(change)
-	return w.patch(ctx, plane.SourceUpdate(change), false)
-}
-
 // current returns the value that the deployment shows of a field.
-func (w *World) current(field string) (string, error) {
+func (w *updates) current(field string) (string, error) {
 	value := w.before.Deployment.Get("source_revision_config." + field)
 	if value.Type != gjson.String {
 		return "", outcome.Inconclusive("the current %s of the deployment cannot be sent again, because it is %s", field,
@@ -171,7 +172,7 @@ func (w *World) current(field string) (string, error) {
 
 // patchToCurrent sends the value that the deployment shows: any value that is not null creates a revision, and a null in
 // another field sets nothing (section 2).
-func (w *World) patchToCurrent(ctx context.Context, field, null string) error {
+func (w *updates) patchToCurrent(ctx context.Context, field, null string) error {
 	current, err := w.current(field)
 	if err != nil {
 		return err
@@ -180,16 +181,13 @@ func (w *World) patchToCurrent(ctx context.Context, field, null string) error {
 	if null != "" {
 		change[null] = nil
 	}
-	if err := w.patchSource(ctx, change); err != nil {
-		return err
-	}
-	w.kind += plane.ToCurrentValue
-	return nil
+	w.kind = plane.KindOf(change) + plane.ToCurrentValue
+	return w.patchSource(ctx, change)
 }
 
 // clientUpdatesTwice sends the second update as soon as the deployment names the revision of the first one. If when is "is
 // being", it first waits until the build of that revision has begun.
-func (w *World) clientUpdatesTwice(ctx context.Context, field, when string) error {
+func (w *updates) clientUpdatesTwice(ctx context.Context, field, when string) error {
 	if err := w.patchToCurrent(ctx, field, ""); err != nil {
 		return err
 	}
@@ -232,7 +230,7 @@ func (w *World) clientUpdatesTwice(ctx context.Context, field, when string) erro
 }
 
 // clientUpdatesAtOnce sends the current value in two requests that are in flight together.
-func (w *World) clientUpdatesAtOnce(ctx context.Context, field string) error {
+func (w *updates) clientUpdatesAtOnce(ctx context.Context, field string) error {
 	current, err := w.current(field)
 	if err != nil {
 		return err
@@ -256,7 +254,7 @@ func (w *World) clientUpdatesAtOnce(ctx context.Context, field string) error {
 }
 
 // clientSends sends an update that sets no field of the source, or one with a mistake.
-func (w *World) clientSends(ctx context.Context, what string) error {
+func (w *updates) clientSends(ctx context.Context, what string) error {
 	if valid := validUpdate(what); valid != nil {
 		return w.patch(ctx, valid, false)
 	}
@@ -304,7 +302,7 @@ func validUpdate(what string) map[string]any {
 }
 
 // oneRevisionCreated waits for the new revision, because an update may be accepted before it takes effect.
-func (w *World) oneRevisionCreated(ctx context.Context) error {
+func (w *updates) oneRevisionCreated(ctx context.Context) error {
 	a := w.scene.Response
 	stays := w.plane.StuckStatus(w.Deployment)
 	if a.IsRefused() && stays != "" {
@@ -325,7 +323,7 @@ func (w *World) oneRevisionCreated(ctx context.Context) error {
 }
 
 // oneRevisionEach waits until there is a new revision for each update that was served.
-func (w *World) oneRevisionEach(ctx context.Context) error {
+func (w *updates) oneRevisionEach(ctx context.Context) error {
 	served := 0
 	for _, a := range w.responses {
 		if a.OK() {
@@ -349,7 +347,7 @@ func (w *World) oneRevisionEach(ctx context.Context) error {
 }
 
 // created judges the number of new revisions. It waits first: another one may be created in the background.
-func (w *World) created(ctx context.Context, want int, expected string) error {
+func (w *updates) created(ctx context.Context, want int, expected string) error {
 	act := w.scene.Response
 	if err := w.target.WaitSettleDelay(ctx, act); err != nil {
 		return err
@@ -375,7 +373,7 @@ func (w *World) created(ctx context.Context, want int, expected string) error {
 	return nil
 }
 
-func (w *World) namesSecondLatest(ctx context.Context) error {
+func (w *updates) namesSecondLatest(ctx context.Context) error {
 	after, err := w.plane.Snapshot(ctx, w.Deployment)
 	if err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 // defineKept registers the sentences about what an update must not change (section 2).
-func (w *World) defineKept(r *common.Definitions) {
+func (w *updates) defineKept(r *common.Definitions) {
 	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
 	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
 	r.Then(`the update is refused with 4xx, or the deployment shows none of the read-only values`, w.readOnlyIgnored)
@@ -24,7 +24,7 @@ func (w *World) defineKept(r *common.Definitions) {
 }
 
 // revisionsKeepSource reads the latest revision and the list.
-func (w *World) revisionsKeepSource(ctx context.Context) error {
+func (w *updates) revisionsKeepSource(ctx context.Context) error {
 	source := w.Deployment.Source()
 	latest, err := w.plane.GetRevision(ctx, w.Deployment.ID, w.before.Latest)
 	if err != nil {
@@ -33,7 +33,7 @@ func (w *World) revisionsKeepSource(ctx context.Context) error {
 	if err := judge.LatestHasSource(latest, source); err != nil {
 		return err
 	}
-	l, err := w.read(ctx, "")
+	l, err := w.plane.ListAll(ctx, w.Deployment.ID, "")
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (w *World) revisionsKeepSource(ctx context.Context) error {
 	return judge.HasSources(l.Response, l.Rows, source)
 }
 
-func (w *World) readOnlyUnchanged(ctx context.Context) error {
+func (w *updates) readOnlyUnchanged(ctx context.Context) error {
 	after, err := w.now(ctx)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (w *World) readOnlyUnchanged(ctx context.Context) error {
 }
 
 // readOnlyIgnored reads the deployment and its latest revision: an invariant judges what the revision shows.
-func (w *World) readOnlyIgnored(ctx context.Context) error {
+func (w *updates) readOnlyIgnored(ctx context.Context) error {
 	act := w.scene.Response
 	if act.IsRefused() {
 		return nil
@@ -80,7 +80,7 @@ func (w *World) readOnlyIgnored(ctx context.Context) error {
 }
 
 // otherFieldsKept compares the new revision with the first one as it was before the update.
-func (w *World) otherFieldsKept() error {
+func (w *updates) otherFieldsKept() error {
 	if err := w.served(); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (w *World) otherFieldsKept() error {
 
 // allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows an
 // earlier configuration now and then is another requirement's concern.
-func (w *World) allFieldsKept(ctx context.Context) error {
+func (w *updates) allFieldsKept(ctx context.Context) error {
 	if err := w.target.WaitSettleDelay(ctx, w.scene.Response); err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (w *World) allFieldsKept(ctx context.Context) error {
 const buildOnPush = "source_config.build_on_push"
 
 // stillBuildsOnPush reads the deployment after an update that does not name build_on_push.
-func (w *World) stillBuildsOnPush(ctx context.Context) error {
+func (w *updates) stillBuildsOnPush(ctx context.Context) error {
 	if err := w.target.WaitSettleDelay(ctx, w.scene.Response); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (w *World) stillBuildsOnPush(ctx context.Context) error {
 }
 
 // retrieveNow reads the deployment, and blocks if that is refused.
-func (w *World) retrieveNow(ctx context.Context) (*exchange.Response, error) {
+func (w *updates) retrieveNow(ctx context.Context) (*exchange.Response, error) {
 	now, err := w.now(ctx)
 	if err != nil {
 		return nil, err

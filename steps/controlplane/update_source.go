@@ -10,7 +10,7 @@ import (
 // clientChangesSource tries both other sources, because a server may know only some of them. It sends each with and without
 // a source_revision_config, because a server may check the source only if nothing else is updated. The last request sends
 // internal_container, which both editions have, with a value that creates a revision: the revision may get that source.
-func (w *World) clientChangesSource(ctx context.Context) error {
+func (w *updates) clientChangesSource(ctx context.Context) error {
 	for _, source := range []string{config.GitHost, config.ExternalContainer, config.InternalContainer} {
 		if source == w.target.Config.Source() {
 			continue
@@ -29,7 +29,7 @@ func (w *World) clientChangesSource(ctx context.Context) error {
 
 // patchWithRevision sends fields that an update must not set, together with the current value of a field of the source,
 // which creates a revision.
-func (w *World) patchWithRevision(ctx context.Context, fields map[string]any) error {
+func (w *updates) patchWithRevision(ctx context.Context, fields map[string]any) error {
 	field := w.plane.Sources.Field()
 	current, err := w.current(field)
 	if err != nil {

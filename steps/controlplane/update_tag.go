@@ -6,7 +6,7 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-func (w *World) clientUpdatesToTag(ctx context.Context) error {
+func (w *updates) clientUpdatesToTag(ctx context.Context) error {
 	err := w.patchSource(ctx, map[string]any{"repo_ref": w.target.Config.Alternatives.TagRef})
 	if err != nil {
 		return err
@@ -20,7 +20,7 @@ func (w *World) clientUpdatesToTag(ctx context.Context) error {
 
 // clientUpdatesBoth updates repo_ref together with build_on_push, once the deployment has settled. The update replaces both
 // values, so the earlier ones must not decide whether it is accepted.
-func (w *World) clientUpdatesBoth(ctx context.Context, ref, buildOnPush string) error {
+func (w *updates) clientUpdatesBoth(ctx context.Context, ref, buildOnPush string) error {
 	change := map[string]any{"repo_ref": plane.RevisionConfig(w.Deployment.Body)["repo_ref"]}
 	if ref == "the tag" {
 		change["repo_ref"] = w.target.Config.Alternatives.TagRef

@@ -16,62 +16,66 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// World is the state of one scenario about the control plane.
+// World is the state that all sentences of a scenario share. Each group of definitions embeds it in a struct with the
+// state that only its own sentences set and read.
 type World struct {
 	scene  *common.Scene
 	target *target.Target
 	plane  *plane.Plane
 
-	Deployment *plane.Deployment    // the subject of the sentences
-	other      *plane.Deployment    // the second one of two
-	revision   string               // id of the revision that is the subject of the sentences
-	responses  []*exchange.Response // all responses of the act
-	polled     *plane.History       // the last poll
-	commit     string               // commit id of the ref
-
-	// A request that may be refused.
-	sender    target.Sender // who sent it
-	operation string        // as the sentences name it
-	name      string        // of the deployment that must not be created, or "" if unknown
-	class     string        // of the mistake in the request, for violations
-	listed    bool          // whether the target lists its deployments
-
-	// An update.
-	before judge.Snapshot // how the deployment was before it
-	after  judge.Snapshot // and after it
-	kind   string         // see [plane.KindOf]
-	later  []string       // the latest revisions after each of two updates
-
-	builtOnPush bool // the deployment has shown build_on_push true
-
-	// Lists of revisions.
-	query    string         // that the client is going to send
-	whole    []plane.List   // that the last act read
-	compared []judge.Listed // lists that must hold certain revisions
-	further  plane.List     // the page at the offset of the last page
-}
-
-// byFeature has the groups of definitions that each feature file needs.
-var byFeature = map[string][]func(*World, *common.Definitions){
-	"control_plane/authentication.feature": {(*World).defineAccess, (*World).defineCreation, (*World).defineRetrieval,
-		(*World).defineUpdates},
-	"control_plane/create.feature":    {(*World).defineCreation, (*World).defineLifecycle, (*World).defineRetrieval},
-	"control_plane/errors.feature":    {(*World).defineLists, (*World).defineRetrieval, (*World).defineUpdates},
-	"control_plane/lifecycle.feature": {(*World).defineLifecycle, (*World).defineRetrieval},
-	"control_plane/list.feature": {(*World).defineLists, (*World).defineFilters, (*World).defineIDs,
-		(*World).defineRetrieval, (*World).defineValues},
-	"control_plane/retrieve.feature": {(*World).defineRetrieval, (*World).defineCreation, (*World).defineIDs},
-	"control_plane/revision.feature": {(*World).defineRetrieval, (*World).defineIDs},
-	"control_plane/update.feature": {(*World).defineUpdates, (*World).defineKept, (*World).defineCreation,
-		(*World).defineLifecycle, (*World).defineLists, (*World).defineRetrieval, (*World).defineIDs},
-	"end_to_end.feature": {(*World).defineLifecycle},
+	Deployment  *plane.Deployment    // the subject of the sentences
+	builtOnPush bool                 // the deployment has shown build_on_push true
+	revision    string               // id of the revision that is the subject of the sentences
+	responses   []*exchange.Response // all responses of the act
+	class       string               // of the mistake in the request, for violations
 }
 
 // Define registers the definitions about the control plane that a feature file needs, for one scenario.
 func Define(r *common.Definitions, uri string, scene *common.Scene, t *target.Target, p *plane.Plane) *World {
 	w := &World{scene: scene, target: t, plane: p}
-	for _, define := range byFeature[uri] {
-		define(w, r)
+	switch uri {
+	case "control_plane/authentication.feature":
+		create := &creation{World: w}
+		create.define(r)
+		(&access{World: w, creation: create}).define(r)
+		(&retrieval{World: w}).define(r)
+		(&updates{World: w}).define(r)
+	case "control_plane/create.feature":
+		(&creation{World: w}).define(r)
+		(&lifecycle{World: w}).define(r)
+		(&retrieval{World: w}).define(r)
+	case "control_plane/errors.feature":
+		(&lists{World: w}).define(r)
+		(&retrieval{World: w}).define(r)
+		(&updates{World: w}).define(r)
+	case "control_plane/lifecycle.feature":
+		(&lifecycle{World: w}).define(r)
+		(&retrieval{World: w}).define(r)
+	case "control_plane/list.feature":
+		list := &lists{World: w}
+		list.define(r)
+		list.defineFilters(r)
+		list.defineValues(r)
+		(&retrieval{World: w}).define(r)
+		w.defineIDs(r)
+	case "control_plane/retrieve.feature":
+		(&creation{World: w}).define(r)
+		(&retrieval{World: w}).define(r)
+		w.defineIDs(r)
+	case "control_plane/revision.feature":
+		(&retrieval{World: w}).define(r)
+		w.defineIDs(r)
+	case "control_plane/update.feature":
+		update := &updates{World: w}
+		update.define(r)
+		update.defineKept(r)
+		(&creation{World: w}).define(r)
+		(&lifecycle{World: w}).define(r)
+		(&lists{World: w}).define(r)
+		(&retrieval{World: w}).define(r)
+		w.defineIDs(r)
+	case "end_to_end.feature":
+		(&lifecycle{World: w}).define(r)
 	}
 	return w
 }
@@ -153,6 +157,14 @@ func (w *World) patch(ctx context.Context, body any, wrong bool) error {
 	request := w.target.ToControlPlane(target.TheClient, http.MethodPatch, path, body)
 	request.Wrong = wrong
 	return w.send(ctx, request)
+}
+
+// patchSource sends an update that must create a revision.
+func (w *World) patchSource(ctx context.Context, change map[string]any) error {
+	if err := w.plane.TakeRevision(ctx, w.Deployment); err != nil {
+		return err
+	}
+	return w.patch(ctx, plane.SourceUpdate(change), false)
 }
 
 func (w *World) list(ctx context.Context, query string, wrong bool) error {
