@@ -3,7 +3,6 @@ package controlplane
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -120,7 +119,7 @@ func (w *lists) firstRefused(ctx context.Context, queries []string) (string, err
 		if err := w.list(ctx, query, true); err != nil {
 			return "", err
 		}
-		if w.scene.Response.Status == http.StatusUnprocessableEntity && judge.Names(w.scene.Response, name) {
+		if judge.RefusesParameter(w.scene.Response, query, "", name) == nil {
 			return query, nil
 		}
 	}

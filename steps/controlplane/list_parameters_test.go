@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agentconform/agentconform/spec"
 )
 
 func TestPart(t *testing.T) {
@@ -50,6 +53,24 @@ func TestOtherParameters(t *testing.T) {
 			assert.Equal(t, isOther, slices.Contains(sent, query), query)
 		}
 	}
+}
+
+// TestParametersAreTheContracts checks that each parameter in the query of the list is combined with the others.
+func TestParametersAreTheContracts(t *testing.T) {
+	oracle, err := spec.New()
+	require.NoError(t, err)
+	var want, got []string
+	for _, op := range oracle.Operations(spec.ControlPlane) {
+		for _, p := range op.Parameters {
+			if op.ID == "list-revisions" && p.In == "query" {
+				want = append(want, p.Name)
+			}
+		}
+	}
+	for _, p := range parameters {
+		got = append(got, p.name)
+	}
+	assert.ElementsMatch(t, want, got)
 }
 
 func TestClassOfCredentials(t *testing.T) {

@@ -35,7 +35,7 @@ func RefusesParameter(a *exchange.Response, request, class string, parameters ..
 		return outcome.Fails(a, v)
 	}
 	for _, parameter := range parameters {
-		if !Names(a, parameter) {
+		if !names(a, parameter) {
 			v.Kind = outcome.WrongDetail
 			v.Summary = fmt.Sprintf("The error about %s does not name %s", request, parameter)
 			v.Pointer = "/detail"
@@ -48,13 +48,17 @@ func RefusesParameter(a *exchange.Response, request, class string, parameters ..
 // RefusesOneOf judges a list that was requested with several invalid parameters. A server may stop at the first problem,
 // so the error must name only one of them.
 func RefusesOneOf(a *exchange.Response, request, class string, parameters ...string) error {
-	named := slices.IndexFunc(parameters, func(parameter string) bool { return Names(a, parameter) })
-	return RefusesParameter(a, request, class, parameters[max(named, 0)])
+	for _, parameter := range parameters {
+		if names(a, parameter) {
+			return RefusesParameter(a, request, class, parameter)
+		}
+	}
+	return RefusesParameter(a, request, class, parameters[0])
 }
 
-// Names reports whether a refusal names a parameter: in a loc, or if it has no loc, anywhere in the body. A refusal
+// names reports whether a refusal names a parameter: in a loc, or if it has no loc, anywhere in the body. A refusal
 // without a detail cannot name it (CP-ERROR-5), and counts as one that does.
-func Names(a *exchange.Response, parameter string) bool {
+func names(a *exchange.Response, parameter string) bool {
 	if !a.Get("detail").Exists() && a.Get("@this").IsObject() {
 		return true
 	}
