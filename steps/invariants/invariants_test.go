@@ -31,6 +31,7 @@ const (
 	idsOfPlane    = `each response of the control plane has the id of its request`
 	closedPlane   = `no control-plane request without valid credentials returned 2xx`
 	asSent        = `each read of a revision shows what was sent for it`
+	asBefore      = `each read of a revision shows the earlier values of the fields that its update did not name`
 	asNamed       = `each response with a deployment shows the source_revision_config of the revision that it names as latest`
 	staysDeployed = `each revision that was DEPLOYED stays DEPLOYED until a later one exists`
 	apart         = `no response to one caller contains an id or a text of another user`

@@ -136,7 +136,7 @@ func (r *revisions) creation(id string) (created *write, before string) {
 			last = u
 		}
 	}
-	if !r.isCertain(last) || r.wasUpdated(created.deployment, last.ended, created.sent) {
+	if !r.isCertain(last) || r.wasReplaced(last, created.sent) {
 		return nil, ""
 	}
 	return created, last.revision
@@ -152,7 +152,8 @@ func (r *revisions) wasUpdated(deployment string, from, to time.Time) bool {
 	return false
 }
 
-// wasReplaced reports whether an update that sets a field of the source was sent between a creation and a time.
+// wasReplaced reports whether an update that sets a field of the source was sent between a creation and a time. A revision
+// that any other update creates has the source of the one before.
 func (r *revisions) wasReplaced(created *write, by time.Time) bool {
 	return slices.ContainsFunc(r.updates[created.deployment], func(u *write) bool {
 		return u != created && len(u.fields) > 0 && u.sent.Before(by) && (u.ended.IsZero() || u.ended.After(created.ended))

@@ -55,6 +55,40 @@ func TestRevisionStaysDeployed(t *testing.T) {
 	})
 }
 
+func TestUpdateKeepsWhatItDoesNotName(t *testing.T) {
+	const path = "/source_revision_config/graph_config_path"
+	shows := func(h *history, id, config string) {
+		h.reads(deployment+"/revisions/"+id, `{"id":"`+id+`","status":"BUILDING","source_revision_config":{"graph_config_path":"`+config+`"}}`)
+	}
+	namesRef := func(h *history) {
+		h.patches(`{"source_revision_config":{"repo_ref":"next"}}`, 200, `{"latest_revision_id":"`+three+`"}`)
+	}
+	judgeEach(t, asBefore, func(h *history) {
+		h.created(`{"source_revision_config":{"graph_config_path":"a.json","repo_ref":"main"}}`, two)
+		shows(h, two, "a.json")
+	}, map[string]row{
+		"it keeps the path": {func(h *history) {
+			namesRef(h)
+			shows(h, three, "a.json")
+		}, ""},
+		"it resets the path": {func(h *history) {
+			namesRef(h)
+			shows(h, three, "agent.json")
+		}, path},
+		"it resets the path after updates that name nothing": {func(h *history) {
+			h.patches(`{}`, 200, `{"latest_revision_id":"`+two+`"}`)
+			h.patches(`{"name":"a"}`, 200, `{}`)
+			namesRef(h)
+			shows(h, three, "agent.json")
+		}, path},
+		"another update may have set the path": {func(h *history) {
+			h.patches(`{"source_revision_config":{"graph_config_path":"agent.json"}}`, 503, `{}`)
+			namesRef(h)
+			shows(h, three, "agent.json")
+		}, "none"},
+	})
+}
+
 func TestDeploymentShowsTheSourceOfItsLatestRevision(t *testing.T) {
 	const config = "/source_revision_config/"
 	shows := func(config string) func(h *history) {
