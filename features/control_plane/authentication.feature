@@ -408,8 +408,8 @@ Feature: Authentication at the control plane
   Rule: Another tenant gets the status for unknown deployments, and its PATCH creates no revision
     The response must have the status of an unknown deployment, and its body must not contain the revision or the name of
     the deployment. The other tenant sends all of its credentials, only its bearer token, and its API key with the tenant
-    ID of the client. The interface implies the isolation of tenants, but does not state it. It defines no list of
-    deployments. If the target has one, it is judged.
+    ID of the client or an empty one. The interface implies the isolation of tenants, but does not state it. It defines no
+    list of deployments. If the target has one, it is judged.
 
     @reads @shares:deployment
     Scenario Outline: The request of another tenant to <operation> returns the status for an unknown deployment
@@ -442,16 +442,19 @@ Feature: Authentication at the control plane
         | retrieve a revision   |
 
     @needs:other_tenant.api_key @needs:credentials.tenant_id @reads @shares:deployment
-    Scenario Outline: The request to <operation> with the key of another tenant and the tenant ID of the client shows nothing
+    Scenario Outline: The request to <operation> with the key of another tenant and <tenant ID> shows nothing
       Given an existing deployment
-      When the other tenant with the tenant ID of the client tries to <operation>
+      When the other tenant with <tenant ID> tries to <operation>
       Then the response has the status code for an unknown deployment
 
       Examples:
-        | operation             |
-        | retrieve a deployment |
-        | list its revisions    |
-        | retrieve a revision   |
+        | tenant ID                   | operation             |
+        | the tenant ID of the client | retrieve a deployment |
+        | the tenant ID of the client | list its revisions    |
+        | the tenant ID of the client | retrieve a revision   |
+        | an empty tenant ID          | retrieve a deployment |
+        | an empty tenant ID          | list its revisions    |
+        | an empty tenant ID          | retrieve a revision   |
 
     @reads @shares:deployment
     Scenario: The list of the deployments of another tenant does not show the deployment

@@ -38,7 +38,7 @@ func (w *access) define(r *common.Definitions) {
 	r.Given(`a target that lists it`, w.listsDeployment)
 	r.When(`(?:a client with )?(no credentials|an unknown API key|an API key that is (?:`+noCredential+`|`+nearMiss+`)|`+
 		`a (?:bearer token|tenant ID) that is (?:`+noCredential+`)|the token of a user of the agent server|`+
-		`the other tenant(?: with (?:only its bearer token|the tenant ID of the client))?) tries to (`+operations+`|update its source|`+
+		`the other tenant(?: with (?:only its bearer token|the tenant ID of the client|an empty tenant ID))?) tries to (`+operations+`|update its source|`+
 		listDeployments+`)(?: with a unique name)?`, w.clientTries)
 	r.When(`on a connection that has served the client, (?:a client with )?(no credentials|the other tenant) tries to (`+operations+`)`,
 		w.clientTriesOnConnection)
@@ -124,7 +124,7 @@ func (w *access) clientTries(ctx context.Context, credentials, operation string)
 	}
 	w.class = classOfCredentials(credentials)
 	isRead := slices.Contains([]string{"retrieve a deployment", "list its revisions", "retrieve a revision"}, operation)
-	if target.Sender(credentials) == target.AnotherTenantHere && w.isSameKey() {
+	if w.isClient(target.Sender(credentials)) {
 		return outcome.Inapplicable("other_tenant.api_key", "both tenants have the same API key, so only the tenant ID distinguishes them")
 	}
 	if target.IsAnotherTenant(target.Sender(credentials)) && isRead { // a cache must not return the response to the client
@@ -146,11 +146,18 @@ func (w *access) clientTriesOnConnection(ctx context.Context, credentials, opera
 	return w.clientTries(ctx, credentials, operation)
 }
 
-// isSameKey reports whether both tenants have the same API key or need none. With the tenant ID of the client, a request of
-// the other tenant is then a request of the client.
-func (w *access) isSameKey() bool {
+// isClient reports whether the other tenant without its own tenant ID has the credentials of the client: both have the same
+// API key, or the tenant ID of the client needs none.
+func (w *access) isClient(who target.Sender) bool {
 	c := w.target.Config
-	return c.TenantIDAlone || c.OtherTenant.APIKey == c.Credentials.APIKey
+	isSameKey := c.OtherTenant.APIKey == c.Credentials.APIKey
+	switch who {
+	case target.AnotherTenantHere:
+		return isSameKey || c.TenantIDAlone
+	case target.AnotherTenantEmpty:
+		return isSameKey
+	}
+	return false
 }
 
 // classOfCredentials returns the class of wrong credentials for violations, or "" for none.

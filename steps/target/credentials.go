@@ -20,10 +20,11 @@ const (
 	Nobody        Sender = "no credentials"
 	UnknownKey    Sender = "an unknown API key"
 	AnotherTenant Sender = "the other tenant"
-	// AnotherTenantsToken and AnotherTenantHere are the other tenant with other credentials. A server may look up the tenant
-	// of an API key, but trust a bearer token or the tenant ID in a header.
+	// The next three are the other tenant with other credentials. A server may look up the tenant of an API key, but trust a
+	// bearer token or the tenant ID in a header, or take an empty one for all tenants.
 	AnotherTenantsToken Sender = "the other tenant with only its bearer token"
 	AnotherTenantHere   Sender = "the other tenant with the tenant ID of the client"
+	AnotherTenantEmpty  Sender = "the other tenant with an empty tenant ID"
 	UsersToken          Sender = "the token of a user of the agent server"
 )
 
@@ -36,7 +37,7 @@ const (
 
 // IsAnotherTenant reports whether the sender is the other tenant, with any of its credentials.
 func IsAnotherTenant(who Sender) bool {
-	return slices.Contains([]Sender{AnotherTenant, AnotherTenantsToken, AnotherTenantHere}, who)
+	return slices.Contains([]Sender{AnotherTenant, AnotherTenantsToken, AnotherTenantHere, AnotherTenantEmpty}, who)
 }
 
 // IsScheme reports whether the sender is the client with only one scheme.
@@ -142,6 +143,10 @@ func (t *Target) Credentials(who Sender) http.Header {
 		tenant := c.TenantID
 		c = Preferred(now.OtherTenant)
 		c.TenantID = tenant
+	case AnotherTenantEmpty:
+		c = Preferred(now.OtherTenant)
+		c.TenantID = ""
+		h.Set(t.Config.CredentialHeaders.TenantID, "")
 	case UsersToken:
 		c = config.Credentials{}
 		if len(now.Users) > 0 {
