@@ -180,7 +180,11 @@ func (s *Server) Post(ctx context.Context, t *Thread, o Order) (g *GraphRun, err
 			}
 		}
 		g, err = s.TryPost(ctx, who, t, o)
-		return err == nil && !(g.Response.IsRefused() && t.runs.Load() > 0 && o.Strategy == ""), err
+		if err != nil {
+			return false, err
+		}
+		mayBeEnding := t.runs.Load() > 0 && o.Strategy == ""
+		return !(mayBeEnding && g.Response.IsRefused()), nil
 	})
 	return g, err
 }

@@ -31,42 +31,48 @@ func (l Listed) Undecided() error {
 // not wait for the thread.
 func (s *Server) Listed(ctx context.Context, t *Thread, limit time.Duration) (Listed, error) {
 	var l Listed
-	look := func() (done bool, err error) {
-		l.Rows, l.Response, err = s.List(ctx, t.Owner, nil, t)
-		l.Holds = l.Rows.Thread(t.ID).Exists()
-		return l.Holds || l.Rows == nil, err
-	}
-	if done, err := look(); err != nil || done {
+	done, err := s.look(ctx, t, &l)
+	if err != nil || done {
 		return l, err
 	}
-	isLong := func() bool { return l.Rows.Len() >= LeastPage && !s.target.Searches() }
-	if isLong() {
-		before := l.Rows.Len()
-		added, err := s.NewThread(ctx, t.Owner)
-		if err != nil {
+	if s.isLong(l.Rows) {
+		added, hasGrown, err := s.lookWithMore(ctx, t, &l)
+		if err != nil || l.Holds || l.Rows == nil {
 			return l, err
 		}
-		if done, err := look(); err != nil || done {
-			return l, err
-		}
-		if l.Rows.Thread(added.ID).Exists() && l.Rows.Len() <= before {
+		if !hasGrown && l.Rows.Thread(added.ID).Exists() {
 			return l, nil
 		}
 	}
-	if err := s.target.RetryFor(ctx, limit, look); err != nil || l.Holds || l.Rows == nil {
+	err = s.target.RetryFor(ctx, limit, func() (bool, error) { return s.look(ctx, t, &l) })
+	if err != nil || l.Holds || l.Rows == nil {
 		return l, err
 	}
-	if !isLong() { // the list may have become long while the thread was not in it
+	if !s.isLong(l.Rows) { // the list may have become long while the thread was not in it
 		l.IsWhole = !l.Rows.MayLack()
 		return l, nil
 	}
-	before := l.Rows.Len()
-	if _, err := s.NewThread(ctx, t.Owner); err != nil {
-		return l, err
-	}
-	if _, err := look(); err != nil {
-		return l, err
-	}
-	l.IsWhole = l.Rows.Len() > before
-	return l, nil
+	_, l.IsWhole, err = s.lookWithMore(ctx, t, &l)
+	return l, err
 }
+
+// look reads the list once. It reports whether another read would show nothing else.
+func (s *Server) look(ctx context.Context, t *Thread, l *Listed) (done bool, err error) {
+	l.Rows, l.Response, err = s.List(ctx, t.Owner, nil, t)
+	l.Holds = l.Rows.Thread(t.ID).Exists()
+	return l.Holds || l.Rows == nil, err
+}
+
+// lookWithMore adds a thread and reads the list again. It reports whether the list has more threads than before.
+func (s *Server) lookWithMore(ctx context.Context, t *Thread, l *Listed) (added *Thread, hasGrown bool, err error) {
+	before := l.Rows.Len()
+	added, err = s.NewThread(ctx, t.Owner)
+	if err != nil {
+		return nil, false, err
+	}
+	_, err = s.look(ctx, t, l)
+	return added, err == nil && l.Rows.Len() > before, err
+}
+
+// isLong reports whether the server may have more threads than the list.
+func (s *Server) isLong(rows Listing) bool { return rows.Len() >= LeastPage && !s.target.Searches() }

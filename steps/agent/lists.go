@@ -63,11 +63,7 @@ func (s *Server) List(ctx context.Context, who target.Caller, f Filter, wanted .
 		if err != nil {
 			return nil, nil, err
 		}
-		page := ListingOf(a)
-		if page == nil {
-			break
-		}
-		before := len(shown)
+		before, page := len(shown), ListingOf(a)
 		for _, row := range page.All() {
 			shown[strings.Clone(nameOf(row))] = true
 		}

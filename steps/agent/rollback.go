@@ -112,56 +112,62 @@ func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error)
 
 // RollBackAs starts a run, and rolls it back with another one. It tries again if the target was so slow that the prior
 // run may have ended by itself.
-func (s *Server) RollBackAs(ctx context.Context, plan Plan) (rb *Rollback, err error) {
-	var wanted time.Duration
+func (s *Server) RollBackAs(ctx context.Context, plan Plan) (*Rollback, error) {
+	var rb *Rollback
 	var unclear error
-	moment := plan.Moment
 	for range Attempts {
-		plan.Prior.Hold = wanted
-		p, err := s.InProgressOn(ctx, plan.Thread, moment, plan.Prior)
-		if err != nil {
-			return nil, outcome.AsPrecondition(err)
-		}
-		if plan.Before != nil {
-			if err := plan.Before(ctx, p); err != nil {
-				return nil, outcome.AsPrecondition(err)
-			}
-		}
-		rb, err = s.Replace(ctx, p, plan.Next)
+		var err error
+		rb, err = s.rollBackOnce(ctx, plan)
 		if err != nil {
 			return nil, err
 		}
-		if !rb.Next.Complete() {
+		if rb.After == nil {
 			break
 		}
-		rb.After, err = s.Remains(ctx, p)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.awaitNext(ctx, rb); err != nil {
-			return nil, err
-		}
-		// A run that was still served right after the join counts as not deleted, even if a later GET returns 404.
-		if rb.atOnce != nil && rb.atOnce.Status < 400 {
-			rb.After.Runs[0] = rb.atOnce
-		}
 		leaves := rb.left() != nil
-		inTime := rb.Usable() == nil && time.Now().Before(p.Until())
-		switch {
-		case inTime && leaves && moment == JustStarted && s.leavesStarted(ctx): // the next one may still be pending
+		inTime := rb.Usable() == nil && time.Now().Before(rb.Prior.Until())
+		if inTime && leaves && plan.Moment == JustStarted && s.leavesStarted(ctx) { // the next one may still be pending
 			unclear = outcome.Inconclusive("something is left of a run that was rolled back as soon as it was accepted, "+
 				"and of one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts",
 				Attempts).ByRequirement("AS-ROLLBACK-2", "AS-ROLLBACK-3")
 			continue
-		case inTime, leaves && moment != HasStarted && rb.Won() && !rb.Prompt():
+		}
+		waited := rb.Won() && !rb.Prompt()
+		if inTime || waited && leaves && plan.Moment != HasStarted {
 			return rb, nil
 		}
-		wanted, unclear = p.AfterLoss(), nil
+		plan.Prior.Hold, unclear = rb.Prior.AfterLoss(), nil
 	}
 	if unclear != nil {
 		return nil, unclear
 	}
 	return rb, rb.Usable()
+}
+
+// rollBackOnce starts a run, rolls it back with another one, and reads what remains once the new one has completed.
+func (s *Server) rollBackOnce(ctx context.Context, plan Plan) (*Rollback, error) {
+	p, err := s.InProgressOn(ctx, plan.Thread, plan.Moment, plan.Prior)
+	if err != nil {
+		return nil, outcome.AsPrecondition(err)
+	}
+	if plan.Before != nil {
+		if err := plan.Before(ctx, p); err != nil {
+			return nil, outcome.AsPrecondition(err)
+		}
+	}
+	rb, err := s.Replace(ctx, p, plan.Next)
+	if err != nil || !rb.Next.Complete() {
+		return rb, err
+	}
+	rb.After, err = s.Remains(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	// A run that was still served right after the join counts as not deleted, even if a later GET returns 404.
+	if rb.atOnce != nil && rb.atOnce.Status < 400 {
+		rb.After.Runs[0] = rb.atOnce
+	}
+	return rb, s.awaitNext(ctx, rb)
 }
 
 func (s *Server) leavesStarted(ctx context.Context) bool {
@@ -233,28 +239,14 @@ func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, o 
 	}
 	last := "no time was left"
 	for range Attempts {
-		t := on
-		if t == nil {
-			var err error
-			t, err = s.NewThread(ctx, s.Owner())
-			if err != nil {
-				return nil, err
-			}
-		}
-		p, err := s.begin(ctx, t, moment, o)
-		for range waitsFor[moment] {
-			if err == nil && p.ended == nil {
-				p, err = s.behind(ctx, p)
-			}
-		}
+		p, err := s.begin(ctx, on, moment, o)
 		if err != nil {
 			return nil, err
 		}
-		if p.ended == nil && time.Now().Before(p.Until()) {
-			return p, nil
-		}
 		if p.ended != nil {
 			last = outcome.Seen(p.ended)
+		} else if time.Now().Before(p.Until()) {
+			return p, nil
 		}
 		o.Hold = p.AfterLoss()
 	}
@@ -271,8 +263,16 @@ func (p *Progress) AfterLoss() time.Duration { return Longer(p.Order.Hold, time.
 // done.
 func Longer(hold, took time.Duration) time.Duration { return 2 * max(hold, took) }
 
-// begin starts a run on the thread, and returns as soon as it was accepted or once it has started.
+// begin starts a run on the thread, or on a new one if it is nil, and returns as soon as it was accepted or once it has
+// started. If the moment is that of a pending run, begin returns the last of the runs that wait for it.
 func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (*Progress, error) {
+	if t == nil {
+		var err error
+		t, err = s.NewThread(ctx, s.Owner())
+		if err != nil {
+			return nil, err
+		}
+	}
 	g, err := s.Start(ctx, t, o)
 	if err != nil {
 		return nil, err
@@ -280,6 +280,11 @@ func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (
 	p := &Progress{GraphRun: g, Over: g.Responded().Add(g.Order.Hold + s.Slack())}
 	if moment != JustStarted {
 		err = s.awaitStart(ctx, p)
+	}
+	for range waitsFor[moment] {
+		if err == nil && p.ended == nil {
+			p, err = s.behind(ctx, p)
+		}
 	}
 	return p, err
 }

@@ -111,34 +111,35 @@ func (s *Server) threadOfOther(ctx context.Context, other target.Caller) (*Threa
 		if err != nil {
 			return nil, err
 		}
-		refused := t.Response
-		if t.ID != "" {
-			state, err := s.State(ctx, other, t)
-			if err != nil {
-				return nil, err
-			}
-			if state.OK() {
-				return t, nil
-			}
-			g, err := s.Post(ctx, t, Order{}) // a thread without a run need not have a state
-			if err != nil || g.ID != "" {
-				return nil, err
-			}
-			refused = g.Response
+		if t.ID == "" {
+			return nil, s.credentialsRefused(other, t.Response)
 		}
+		state, err := s.State(ctx, other, t)
+		if err != nil {
+			return nil, err
+		}
+		if state.OK() {
+			return t, nil
+		}
+		g, err := s.Post(ctx, t, Order{}) // a thread without a run need not have a state
 		switch {
-		case t.ID == "" || s.target.Rejects(spec.AgentServer, refused.Status): // the credentials
-		case refused.Status == http.StatusNotFound:
+		case err != nil || g.ID != "":
+			return nil, err
+		case s.target.Rejects(spec.AgentServer, g.Response.Status):
+			return nil, s.credentialsRefused(other, g.Response)
+		case g.Response.Status == http.StatusNotFound:
 			return nil, outcome.Blocked("a new thread of %s is not found (AS-THREAD-1): %s", other.Key,
-				outcome.Seen(refused)).ByRequirement("AS-THREAD-1")
-		default:
-			return nil, outcome.Blocked("a run of %s on its own new thread is refused (AS-RUN-1): %s", other.Key,
-				outcome.Seen(refused)).ByRequirement("AS-RUN-1")
+				outcome.Seen(g.Response)).ByRequirement("AS-THREAD-1")
 		}
-		const why = "the credentials of %s are refused, correct %s: %s"
-		_, credential := s.target.Config.CredentialOf(slices.Index(s.target.UserKeys(), other.Key))
-		return nil, outcome.Blocked(why, other.Key, credential, outcome.Seen(refused)).By(reports.ByKey, other.Key)
+		return nil, outcome.Blocked("a run of %s on its own new thread is refused (AS-RUN-1): %s", other.Key,
+			outcome.Seen(g.Response)).ByRequirement("AS-RUN-1")
 	})
+}
+
+func (s *Server) credentialsRefused(user target.Caller, refused *exchange.Response) error {
+	const why = "the credentials of %s are refused, correct %s: %s"
+	_, credential := s.target.Config.CredentialOf(slices.Index(s.target.UserKeys(), user.Key))
+	return outcome.Blocked(why, user.Key, credential, outcome.Seen(refused)).By(reports.ByKey, user.Key)
 }
 
 // RunsAdd reports whether a second plain run on a thread adds to the messages of the first (AS-STATE-3).

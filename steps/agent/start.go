@@ -60,15 +60,17 @@ func (s *Server) lookForStart(ctx context.Context, p *Progress, seen *starting) 
 		return err
 	}
 	seen.run = run
-	isPendingToEnd := isPending(run) && s.pendingToEnd.Load()
-	mayBeOver := time.Since(p.Responded()) >= p.Order.Hold
+	isPendingToEnd := isPending(run) && s.pendingToEnd.Load() // as another run has shown
+	isWaiting := isPending(run) && !isPendingToEnd
 	switch {
-	case isPendingToEnd: // runs are pending until they end, as another run has shown
+	case isPendingToEnd:
 		p.begun = p.Response.Sent
-	case isPending(run):
+	case isWaiting:
 		p.begun = run.Sent
 	}
-	if !seen.byState && !isPendingToEnd && !hasEnded(run) && (!isPending(run) || mayBeOver) {
+	decidesByStatus := !seen.byState && !isPendingToEnd
+	mayBeOver := !isWaiting || time.Since(p.Responded()) >= p.Order.Hold
+	if decidesByStatus && mayBeOver && !hasEnded(run) {
 		state, err := s.State(ctx, p.Thread.Owner, p.Thread)
 		if err != nil {
 			return err
@@ -78,7 +80,7 @@ func (s *Server) lookForStart(ctx context.Context, p *Progress, seen *starting) 
 			return nil
 		}
 	}
-	if isPending(run) && !isPendingToEnd {
+	if isWaiting {
 		return nil
 	}
 	if seen.notPending.IsZero() {
@@ -88,8 +90,7 @@ func (s *Server) lookForStart(ctx context.Context, p *Progress, seen *starting) 
 	if hasChanged(p.Response, run) {
 		moment = p.Order.Hold / 4
 	}
-	isDecided := !seen.byState && !isPendingToEnd
-	seen.isStarted = isDecided || hasEnded(run) || time.Since(seen.notPending) >= moment
+	seen.isStarted = decidesByStatus || hasEnded(run) || time.Since(seen.notPending) >= moment
 	return nil
 }
 

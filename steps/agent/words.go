@@ -240,39 +240,9 @@ func (s *Server) startHeld(ctx context.Context, w string, hold time.Duration) (f
 // watch reads the state of a run after each of the parts of its hold, and then after its end until it is complete. It
 // reports whether the result is unclear, so that a longer hold may show something else.
 func (s *Server) watch(ctx context.Context, g *GraphRun, parts ...float64) (found trial, unclear bool, err error) {
-	limit, ended := g.NotOverBefore().Add(s.Patience()), func() bool { return false }
-	if g.Order.written {
-		join := s.JoinNow(ctx, g)
-		defer join.Leave()
-		limit = g.NotOverBefore().Add(s.RunTimeout())
-		ended = func() bool { return s.hasHadItsTime(ctx, join, g) }
-	}
-	client.Prioritize(ctx) // the run may be that of the preflight
-	seen := &looks{unseen: g.begun}
-	for _, part := range parts {
-		if g.Complete() {
-			break
-		}
-		if err := client.Sleep(ctx, time.Until(g.after(part))); err != nil {
-			return trial{}, false, err
-		}
-		g.Final, err = s.State(ctx, g.Thread.Owner, g.Thread)
-		if err != nil {
-			return trial{}, false, err
-		}
-		seen.add(g, g.Final)
-	}
-	if !g.Complete() {
-		if err := client.Sleep(ctx, time.Until(g.NotOverBefore().Add(s.Slack()/2))); err != nil {
-			return trial{}, false, err
-		}
-		g.Final, _, err = s.ReadState(ctx, g.Thread, limit, func(a *exchange.Response) bool {
-			seen.add(g, a)
-			return g.CompleteIn(a) || ended()
-		})
-		if err != nil {
-			return trial{}, false, err
-		}
+	seen, err := s.lookDuring(ctx, g, parts)
+	if err != nil {
+		return trial{}, false, err
 	}
 	problem, unclear := seen.problem(g)
 	if g.Complete() {
@@ -287,6 +257,45 @@ func (s *Server) watch(ctx context.Context, g *GraphRun, parts ...float64) (foun
 	found.breach = doesNotUnderstand(g.Order.holdWord(), problem)
 	found.waited = !seen.waiting.Before(g.after(earlyLook)) || g.Response.Took >= g.Order.Hold
 	return found, unclear, err
+}
+
+// lookDuring makes the reads of watch. The last one is the final state of the run.
+func (s *Server) lookDuring(ctx context.Context, g *GraphRun, parts []float64) (*looks, error) {
+	limit, ended := g.NotOverBefore().Add(s.Patience()), func() bool { return false }
+	if g.Order.written {
+		join := s.JoinNow(ctx, g)
+		defer join.Leave()
+		limit = g.NotOverBefore().Add(s.RunTimeout())
+		ended = func() bool { return s.hasHadItsTime(ctx, join, g) }
+	}
+	client.Prioritize(ctx) // the run may be that of the preflight
+	seen := &looks{unseen: g.begun}
+	for _, part := range parts {
+		if g.Complete() {
+			break
+		}
+		if err := client.Sleep(ctx, time.Until(g.after(part))); err != nil {
+			return nil, err
+		}
+		var err error
+		g.Final, err = s.State(ctx, g.Thread.Owner, g.Thread)
+		if err != nil {
+			return nil, err
+		}
+		seen.add(g, g.Final)
+	}
+	if g.Complete() {
+		return seen, nil
+	}
+	err := client.Sleep(ctx, time.Until(g.NotOverBefore().Add(s.Slack()/2)))
+	if err != nil {
+		return nil, err
+	}
+	g.Final, _, err = s.ReadState(ctx, g.Thread, limit, func(a *exchange.Response) bool {
+		seen.add(g, a)
+		return g.CompleteIn(a) || ended()
+	})
+	return seen, err
 }
 
 // looks are reads of the state of a run that waits.
