@@ -115,14 +115,11 @@ func (r *follow) checkUpdate(t *tally, s *seen, deployment string) {
 		}
 	}
 	isLate := exchange.SameID(latest, before)
-	if before == "" || isLate && other == "" { // the update created no revision, or no read shows it
-		return
-	}
-	if !isLate {
+	switch {
+	case before == "" || isLate && other == "": // the update created no revision, or no read shows it
+	case !isLate:
 		t.judged++
-		return
-	}
-	if s.Sent.After(update.ended.Add(r.patience)) {
+	case s.Sent.After(update.ended.Add(r.patience)):
 		t.judged++
 		r.violatedLate(t, s, "/latest_revision_id", s.Sent.Sub(update.ended),
 			"A deployment shows a stale latest_revision_id after an update", "latest_revision_id "+other, "still "+before)

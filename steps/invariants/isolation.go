@@ -254,10 +254,11 @@ type person struct {
 	team        string // "" if it is unknown
 }
 
-// secret is a spelling of a credential: person.credentials[at].
+// secret is a spelling of a credential.
 type secret struct {
-	key string // of the person
-	at  int
+	key   string // of the person
+	at    int    // in the person's credentials
+	value string
 }
 
 // newIsolation returns the rule for the users of the configuration.
@@ -265,7 +266,7 @@ func newIsolation(t *target.Target) *isolation {
 	r := &isolation{target: t, users: map[string]*belongings{}, known: personsOf(t), threads: map[string][]*belonging{}, leaks: map[int]string{}}
 	for _, p := range r.known {
 		for at, spelling := range p.credentials {
-			r.secrets.add(spelling, secret{p.key, at})
+			r.secrets.add(spelling, secret{p.key, at, spelling})
 		}
 	}
 	return r
@@ -323,21 +324,18 @@ func (r *isolation) checkPersons(t *tally, s *seen) {
 		if len(p.credentials) > 0 {
 			t.judged++
 		}
-		for _, found := range secrets {
-			if found.key != p.key {
-				continue
-			}
-			value := p.credentials[found.at]
-			if !requestContains(s, value) && !strings.Contains(own.header, value) {
-				r.leaked(t, s, credentialsOf, p.key, value)
-				break
-			}
+		isLeaked := func(found secret) bool {
+			return found.key == p.key && !requestContains(s, found.value) && !strings.Contains(own.header, found.value)
 		}
-		if p.identity != "" && p.identity == own.identity {
-			r.checkTeam(t, s, p, own)
-			continue
+		at := slices.IndexFunc(secrets, isLeaked)
+		if at >= 0 {
+			r.leaked(t, s, credentialsOf, p.key, secrets[at].value)
 		}
 		if p.identity == "" || slices.Contains(identities, p.identity) {
+			continue
+		}
+		if p.identity == own.identity {
+			r.checkTeam(t, s, p, own)
 			continue
 		}
 		identities = append(identities, p.identity)

@@ -142,18 +142,14 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 		if o.Outcome.Verdict != reports.Failed || o.Requirement.Level != reports.Must && !rule.advisory {
 			continue
 		}
-		if isCovered && rule.shows == nil {
-			owners = append(owners, id)
-			found = nil
-			continue
-		}
+		coversAll := isCovered && rule.shows == nil
 		var remaining []outcome.Violation
 		for _, v := range found {
-			if !rule.isShownBy(o, v) {
+			if !coversAll && !rule.isShownBy(o, v) {
 				remaining = append(remaining, v)
 			}
 		}
-		if len(remaining) < len(found) {
+		if coversAll || len(remaining) < len(found) {
 			owners = append(owners, id)
 			found = remaining
 		}

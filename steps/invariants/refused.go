@@ -222,12 +222,13 @@ func (r *refused) judge(all *requests, s *seen) {
 // isValid returns the reason why the server must serve a request unless it is excused, or "" if there is none.
 func (r *refused) isValid(s *seen) string {
 	key := objectKey(s)
-	isBefore := func(at time.Time, known bool) bool { return known && at.Before(s.Sent) }
+	owner, hasOwner := r.owners[key]
 	switch s.Op.ID {
 	case "create-run":
-		at, known := r.accepted[s.request.Get("assistant_id").Str]
+		assistant := s.request.Get("assistant_id").Str
+		isAccepted := r.wasAccepted(assistant, s) || r.isAcceptedLater(s)
 		switch {
-		case r.owners[key] != s.Caller.Name || !r.isOrdinary(s) || !isBefore(at, known) && !r.isAcceptedLater(s):
+		case owner != s.Caller.Name || !r.isOrdinary(s) || !isAccepted:
 			return ""
 		case isRollback(s):
 			return "no other run was sent at the same time"
@@ -235,28 +236,34 @@ func (r *refused) isValid(s *seen) string {
 		return "no run is in progress on the thread"
 	case "update-deployment":
 		fields := s.request.Get(sourceConfig).Map()
-		if r.owners[key] != s.Caller.Name || len(fields) == 0 || len(s.request.Map()) > 1 {
+		if owner != s.Caller.Name || len(fields) == 0 || len(s.request.Map()) > 1 {
 			return ""
 		}
 		for field, value := range fields {
-			at, known := r.accepted[fieldKey(field, value)]
-			if !isBefore(at, known) || strings.HasPrefix(value.Str, "refs/tags/") { // build_on_push may forbid a tag
+			isTag := strings.HasPrefix(value.Str, "refs/tags/") // build_on_push may forbid it
+			if isTag || !r.wasAccepted(fieldKey(field, value), s) {
 				return ""
 			}
 		}
 		return "all revisions have settled, and these values were accepted before"
 	}
-	owner, isKnown := r.owners[key]
-	if isKnown && owner != s.Caller.Name { // served with headers that are not recorded
+	served, wasServed := r.served[requestKey(s)]
+	isOfOther := hasOwner && owner != s.Caller.Name // served with headers that are not recorded
+	if isOfOther || !wasServed || !served.first.Before(s.Sent) {
 		return ""
 	}
 	// A read within patience after the creation may not find the object yet, although another one has.
 	created, isOurs := r.created[key+s.In("run_id")+exchange.IDKey(s.In("revision_id"))]
-	at, known := r.served[requestKey(s)]
-	if isBefore(at.first, known) && (!isOurs || created.Add(r.revisions.patience).Before(s.Sent)) {
-		return "the same request was served before"
+	if isOurs && !created.Add(r.revisions.patience).Before(s.Sent) {
+		return ""
 	}
-	return ""
+	return "the same request was served before"
+}
+
+// wasAccepted reports whether a value was accepted before a request was sent.
+func (r *refused) wasAccepted(value string, s *seen) bool {
+	at, isKnown := r.accepted[value]
+	return isKnown && at.Before(s.Sent)
 }
 
 // isAcceptedLater reports whether the thread accepted a later run of the same assistant. In a recording, the assistant may

@@ -46,12 +46,11 @@ func (r *revisions) asSent(t *tally, s *seen) {
 // firstValue returns the first value of a field that was shown of a revision and must not change any more: one that was
 // sent, or that was shown with a final status. It returns nil if there is none.
 func (r *revisions) firstValue(id, field string) *read {
-	values := r.revision(id).shown[field]
 	wasSent := r.sentFor(id, field) != ""
-	for i, v := range values {
+	for _, v := range r.revision(id).shown[field] {
 		isPlaceholder := field == commit && !commitPattern.MatchString(v.value)
 		if (wasSent || v.settled) && v.value != "" && !isPlaceholder {
-			return &values[i]
+			return &v
 		}
 	}
 	return nil
@@ -77,30 +76,20 @@ func (r *revisions) asNamed(t *tally, s *seen) {
 	latest := r.revision(id)
 	for _, got := range readsOf(id, s.response, s.ID) {
 		wasSent := r.sentFor(got.revision, got.field) != ""
-		if got.value == "" && (!wasSent || isWrite(s)) || got.field == commit && r.commits[got.value] {
+		mayBeEmpty := !wasSent || isWrite(s)
+		if got.value == "" && mayBeEmpty || got.field == commit && r.commits[got.value] {
 			continue
 		}
-		var expected *read // the first value of the revision that is final
-		isOwn := false     // whether the revision has shown the value
-		for _, v := range latest.shown[got.field] {
-			if v.value == "" {
-				continue
-			}
-			if expected == nil && (wasSent || v.settled) {
-				expected = &v
-			}
-			if sameEither(got.field, v.value, got.value) {
-				isOwn = true
-			}
-		}
-		if expected == nil {
+		mayBeAny := !wasSent && !s.Sent.After(latest.settled) && !r.deployed[got.field+" "+got.value]
+		isFinal := func(v read) bool { return v.value != "" && (wasSent || v.settled) }
+		isSame := func(v read) bool { return v.value != "" && sameEither(got.field, v.value, got.value) }
+		values := latest.shown[got.field]
+		first := slices.IndexFunc(values, isFinal)
+		if first < 0 || mayBeAny {
 			continue
 		}
-		if !wasSent && !s.Sent.After(latest.settled) && !r.deployed[got.field+" "+got.value] {
-			continue
-		}
-		t.compare(s, got, got.value != "" && isOwn,
-			"A deployment shows another %s than its latest revision", expected.String())
+		t.compare(s, got, got.value != "" && slices.ContainsFunc(values, isSame),
+			"A deployment shows another %s than its latest revision", values[first].String())
 	}
 }
 
@@ -170,7 +159,8 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 		known := r.revision(id)
 		status := object.Get("status").Str
 		isLatest := r.isCertain(known.by) && !r.wasUpdated(known.by.deployment, known.by.ended, s.Ended)
-		if known.deployed.IsZero() || !plane.IsKnown(strings.ToUpper(status)) || !s.Sent.After(known.deployed) || !isLatest {
+		wasDeployed := !known.deployed.IsZero() && s.Sent.After(known.deployed)
+		if !isLatest || !wasDeployed || !plane.IsKnown(strings.ToUpper(status)) {
 			continue
 		}
 		if plane.IsDeployed(status) {

@@ -33,8 +33,7 @@ type mark struct {
 	what, value string
 }
 
-// find finds the runs that were certainly rolled back: they were accepted before the new run was sent, they were in
-// progress after it was accepted, and no run without rollback may have interrupted them.
+// find finds the runs that were certainly rolled back.
 func (r *rollback) find() {
 	ids := map[idAt]int{}
 	texts := finder[*threadRun]{} // of the runs that were rolled back
@@ -43,13 +42,11 @@ func (r *rollback) find() {
 			continue
 		}
 		ids[idAt{p.base, p.id}]++
-		for _, n := range r.byThread[p.thread] {
-			wasInProgress := n.accepted.Before(p.earliest) || p.unfinished.After(n.accepted)
-			if n.isRollback && n != p && p.accepted.Before(n.sent) && wasInProgress && !n.completed.IsZero() && !r.isOverlapped(p, n) {
-				r.gone[p], r.by[p] = n.completed, n
-				texts.add(p.text, p)
-				break
-			}
+		at := slices.IndexFunc(r.byThread[p.thread], func(n *threadRun) bool { return r.removes(n, p) })
+		if at >= 0 {
+			n := r.byThread[p.thread][at]
+			r.gone[p], r.by[p] = n.completed, n
+			texts.add(p.text, p)
 		}
 	}
 	inOthers := map[*threadRun]bool{} // whose text is in that of another run
@@ -68,6 +65,16 @@ func (r *rollback) find() {
 	for _, gone := range r.byBase {
 		slices.SortFunc(gone, func(a, b *threadRun) int { return r.gone[a].Compare(r.gone[b]) })
 	}
+}
+
+// removes reports whether a new run has certainly rolled another run back: that was accepted before the new one was sent,
+// it was in progress after the new one was accepted, and no run without rollback may have interrupted it.
+func (r *rollback) removes(n, p *threadRun) bool {
+	if !n.isRollback || n == p || n.completed.IsZero() {
+		return false
+	}
+	wasInProgress := n.accepted.Before(p.earliest) || p.unfinished.After(n.accepted)
+	return p.accepted.Before(n.sent) && wasInProgress && !r.isOverlapped(p, n)
 }
 
 // mark adds what identifies a run that was rolled back: its ID and its text, unless they are short or another run has them,
