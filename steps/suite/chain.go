@@ -136,26 +136,21 @@ func aboutTheSame(sent []*evidence.Observation, owner string, shows ...int) []*e
 	for known := 0; known < len(related); { // until no sender is added
 		known = len(related)
 		for _, x := range sent {
-			if related[x.Scenario] {
-				for _, id := range append(idsOf(x), strings.Split(x.Base, "/")...) { // the base may contain the ID of the deployment
-					about[id] = true
-				}
+			if !related[x.Scenario] {
+				continue
+			}
+			for _, id := range append(idsOf(x), strings.Split(x.Base, "/")...) { // the base may contain the ID of the deployment
+				about[id] = true
 			}
 		}
 		for _, x := range sent {
-			refused := x.Method == http.MethodPost && x.Status/100 != 2
-			if refused || slices.ContainsFunc(idsOf(x), isRelated) {
+			isRefusedCreation := x.Method == http.MethodPost && x.Status/100 != 2
+			if isRefusedCreation || slices.ContainsFunc(idsOf(x), isRelated) {
 				related[x.Scenario] = true
 			}
 		}
 	}
-	var kept []*evidence.Observation
-	for _, x := range sent {
-		if related[x.Scenario] {
-			kept = append(kept, x)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(sent, func(x *evidence.Observation) bool { return !related[x.Scenario] })
 }
 
 // idsOf returns the IDs in the path of an exchange, and those of what it created. Empty IDs are not among them.

@@ -79,27 +79,30 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 		v := r.verdicts[s.Key()]
 		hasFailed := v.Verdict == reports.Failed && slices.Contains(scenarios, s)
 		isCovered := v.Verdict == reports.Skipped && v.Skip != nil && v.Skip.Key == q.ID
+		if !hasFailed && !isCovered {
+			continue
+		}
 		for _, found := range v.Violations {
 			isOwned := slices.Contains(ownedKinds, found.Kind) && s.Terms.Record
-			switch {
-			case hasFailed && s.Terms.Record && !isOwned: // it may be shown by more exchanges
+			if isOwned {
+				f.owns = append(f.owns, found.Shows()...)
+			}
+			if isCovered {
+				continue
+			}
+			if s.Terms.Record && !isOwned { // it may be shown by more exchanges
 				f.shows = append(f.shows, nil)
-			case hasFailed:
+			} else {
 				f.shows = append(f.shows, []int{found.Exchange, found.Compared.Shown, found.Compared.With})
 				for _, repeat := range found.Repeats {
 					f.shows = append(f.shows, []int{repeat})
 				}
 			}
-			if hasFailed {
-				f.signs = append(f.signs, r.signsOf(found, isLeakKind(s.Requirement, found.Kind)))
-			}
-			if isOwned && (hasFailed || isCovered) {
-				f.owns = append(f.owns, found.Shows()...)
-			}
+			f.signs = append(f.signs, r.signsOf(found, isLeakKind(s.Requirement, found.Kind)))
 			for _, id := range found.Shows() {
-				if hasFailed && (s.Terms.Record || r.repeated(s, found.Kind, id) == 0) {
+				if s.Terms.Record || r.repeated(s, found.Kind, id) == 0 {
 					isOther = true
-				} else if hasFailed {
+				} else {
 					f.repeats = append(f.repeats, r.target.Collector.Observation(id).Op.ID)
 				}
 			}

@@ -72,20 +72,22 @@ func readOf(operation string) string {
 // faults.
 func (s sign) mayShareCause(o sign) bool {
 	isSameObject := s.object != "" && s.object == o.object
-	isAlike := readOf(s.operation) == readOf(o.operation) && (s.kind == o.kind || s.isLost() && o.isLost())
+	isSameCaller := s.caller == o.caller
 	switch {
 	case o.isLeak && !s.isLeak: // the thread has the wrong owner: the server refuses the true one
-		return s.isRefusal() && isSameObject && s.caller != o.caller
-	case s.isLeak != o.isLeak:
+		return s.isRefusal() && isSameObject && !isSameCaller
+	case s.isLeak && !o.isLeak:
 		return false
 	case s.isLeak:
 		return s.exchange == o.exchange || isSameObject
 	case s.isRefusal() && o.isRefusal():
-		isSame := s.caller == o.caller && s.status == o.status && s.body == o.body
-		return isSame && (s.exchange == o.exchange || isSameObject || isAlike)
-	case s.isRefusal() != o.isRefusal(): // a list lacks a thread that is not found
-		return isSameObject && s.caller == o.caller && (s.kind == outcome.MissingItem && !s.isRefusal() ||
-			o.kind == outcome.MissingItem && !o.isRefusal())
+		isSameResponse := isSameCaller && s.status == o.status && s.body == o.body
+		isAlike := readOf(s.operation) == readOf(o.operation) && (s.kind == o.kind || s.isLost() && o.isLost())
+		return isSameResponse && (s.exchange == o.exchange || isSameObject || isAlike)
+	case s.isRefusal(): // a list lacks a thread that is not found
+		return isSameObject && isSameCaller && o.kind == outcome.MissingItem
+	case o.isRefusal():
+		return isSameObject && isSameCaller && s.kind == outcome.MissingItem
 	}
 	return false
 }

@@ -41,10 +41,10 @@ func (r *run) explore(ctx context.Context) {
 			r.noteUnexplored(profile, err)
 		}
 	}
-	if len(all) == 0 && r.Explore > 0 {
-		r.noteUnexplored("interface", errors.New("neither half of it was judged: select a requirement with --only"))
-	}
 	if len(all) == 0 {
+		if r.Explore > 0 {
+			r.noteUnexplored("interface", errors.New("neither half of it was judged: select a requirement with --only"))
+		}
 		return
 	}
 	r.target.Progress(target.Event{Kind: target.Exploring})
@@ -64,19 +64,14 @@ func (r *run) explore(ctx context.Context) {
 	wait.Wait()
 	for i, f := range found {
 		r.explored += f.Sent
-		if len(f.Unjudged) > 0 && ctx.Err() == nil && (!r.automatic() || f.Sent == 0) {
+		mustNote := !r.automatic() || f.Sent == 0
+		if mustNote && len(f.Unjudged) > 0 && ctx.Err() == nil {
 			count := reports.Count(len(f.Unjudged), "sequence")
 			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s could not be judged: %w", count, f.Unjudged[0]))
 		}
-		if f.Failure == nil {
-			continue
+		if f.Failure != nil {
+			r.addFailure(all[i].Profile, f.Failure)
 		}
-		x := r.repeatedWrite(fmt.Sprintf("%s:%d %s", f.Failure.URI, f.Failure.Line, f.Failure.Name))
-		if x != nil && !isLeak(r.Catalogue.Find(f.Failure.Requirement), f.Failure.Outcome) {
-			r.noteUnexplored(all[i].Profile, fmt.Errorf("%s %s: %s", x.Method, safe.ShortIDs(x.Path), reports.RepeatedNote))
-			continue
-		}
-		r.addFailure(f.Failure)
 	}
 }
 
@@ -123,38 +118,44 @@ func (o *Options) explores(profile, address string) bool {
 // explorer returns an explorer of a half of the interface, or nil if there is no reason to explore it. The error is the
 // reason why it cannot be explored. Deployments on another machine are expensive, so max_deployments must limit them.
 func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, error) {
-	c, ofPlane := r.target.Config, profile == features.ControlPlane
+	c, ofPlane, isCase := r.target.Config, profile == features.ControlPlane, r.ExploreCase != nil
 	address := r.target.AgentAddress()
 	if ofPlane {
 		address = c.Target
 	}
 	isExpensive := r.automatic() && ofPlane && r.buildsSlowly()
-	ofOther := r.ExploreCase != nil && len(explore.Of(profile, r.ExploreCase)) == 0
+	isCaseOfOther := isCase && len(explore.Of(profile, r.ExploreCase)) == 0
+	if isCaseOfOther || isExpensive || !r.explores(profile, address) {
+		return nil, nil
+	}
 	served := func(s *features.Scenario) bool { // the scenario used the objects that exploration needs, so it may use them, too
 		v := r.verdicts[s.Key()] // nil if it judges the record, which comes later
 		return v != nil && (v.Verdict == reports.Passed || v.Verdict == reports.Failed) &&
 			s.Requirement.Profile == profile && (!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
 	}
-	isServed := slices.ContainsFunc(r.selected, served)
-	switch {
-	case ofOther, !r.explores(profile, address), isExpensive, !isServed && r.ExploreCase == nil:
-		return nil, nil
-	case !isServed:
-		return nil, errors.New("no scenario of this test run used it: select one with --only")
-	case ofPlane && r.ExploreCase == nil && c.MaxDeployments == 0 && !client.OnThisMachine(address):
-		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a test run may create")
-	case !ofPlane && r.ExploreCase == nil && r.failedOrLeftOut("AS-RUN-5"):
-		return nil, errors.New("the join of a completed run does not return as it must (AS-RUN-5)")
-	case ofPlane && r.failedOrLeftOut("CP-POLL-1"):
-		return nil, errors.New("its deployments do not become DEPLOYED (CP-POLL-1)")
-	case ofPlane:
-		n := explore.Deployments(r.operations(), c.MaxDeployments > 0)
-		if r.isRepeated() && c.MaxDeployments > 0 {
-			n = r.exploration(r.planned)
+	if !slices.ContainsFunc(r.selected, served) {
+		if !isCase {
+			return nil, nil
 		}
-		return explore.NewControlPlane(r.target, r.plane, n, r.failedOrLeftOut)
+		return nil, errors.New("no scenario of this test run used it: select one with --only")
 	}
-	return explore.NewAgentServer(ctx, r.target, r.agents, r.failedOrLeftOut, r.situations.KeepsRuns)
+	if !ofPlane {
+		if !isCase && r.failedOrLeftOut("AS-RUN-5") {
+			return nil, errors.New("the join of a completed run does not return as it must (AS-RUN-5)")
+		}
+		return explore.NewAgentServer(ctx, r.target, r.agents, r.failedOrLeftOut, r.situations.KeepsRuns)
+	}
+	if !isCase && c.MaxDeployments == 0 && !client.OnThisMachine(address) {
+		return nil, errors.New("it creates deployments on another machine: set max_deployments to how many a test run may create")
+	}
+	if r.failedOrLeftOut("CP-POLL-1") {
+		return nil, errors.New("its deployments do not become DEPLOYED (CP-POLL-1)")
+	}
+	n := explore.Deployments(r.operations(), c.MaxDeployments > 0)
+	if r.isRepeated() && c.MaxDeployments > 0 {
+		n = r.exploration(r.planned)
+	}
+	return explore.NewControlPlane(r.target, r.plane, n, r.failedOrLeftOut)
 }
 
 // buildsSlowly reports whether a revision took so long that exploration should build more only if the user asks for it.
@@ -186,8 +187,13 @@ func (r *run) noteUnexplored(profile string, why error) {
 }
 
 // addFailure adds a failed sequence as a scenario, after the scenarios of its requirement. No requirement set has random
-// sequences.
-func (r *run) addFailure(f *explore.Failure) {
+// sequences. A sequence with a write that was sent twice fails only for a leak.
+func (r *run) addFailure(profile string, f *explore.Failure) {
+	x := r.repeatedWrite(fmt.Sprintf("%s:%d %s", f.URI, f.Line, f.Name))
+	if x != nil && !isLeak(r.Catalogue.Find(f.Requirement), f.Outcome) {
+		r.noteUnexplored(profile, fmt.Errorf("%s %s: %s", x.Method, safe.ShortIDs(x.Path), reports.RepeatedNote))
+		return
+	}
 	at := len(r.selected)
 	for i, s := range r.selected {
 		if s.Requirement.ID == f.Requirement {
