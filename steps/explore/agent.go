@@ -301,13 +301,7 @@ func (s *agentSession) explain(_ context.Context, group []done) (*Wrong, error) 
 	}
 	for _, at := range slices.Sorted(maps.Keys(s.threads)) {
 		t := s.threads[at]
-		var about []done
-		for _, d := range group {
-			if d.Object == at && d.Verb != create && d.Verb != list {
-				about = append(about, d)
-			}
-		}
-		possible, problem := explained(t.worlds, about, s.after, s.known)
+		possible, problem := explained(t.worlds, operationsAt(at, group), s.after, s.known)
 		if problem != nil {
 			return problem, nil
 		}

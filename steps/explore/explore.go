@@ -197,9 +197,10 @@ const atOnce = 4
 
 // execute sends the operations that apply, and returns those that were sent, with the violation of the first response
 // that no history explains. It returns an error if the sequence could not be judged.
-func (e *Explorer) execute(ctx context.Context, all []Operation, pause time.Duration) (sent []Operation, problem *Wrong, err error) {
+func (e *Explorer) execute(ctx context.Context, all []Operation, pause time.Duration) ([]Operation, *Wrong, error) {
 	s := e.begin()
-	for len(all) > 0 && problem == nil && err == nil {
+	var sent []Operation
+	for len(all) > 0 {
 		n := 1
 		for n < min(len(all), atOnce) && all[n].Meanwhile {
 			n++
@@ -213,17 +214,19 @@ func (e *Explorer) execute(ctx context.Context, all []Operation, pause time.Dura
 		}
 		all = all[n:]
 		sent = append(sent, group...)
-		var results []done
-		results, err = together(ctx, s, group)
+		results, err := together(ctx, s, group)
 		if err != nil {
-			break
+			return sent, nil, err
 		}
-		problem, err = s.explain(ctx, results)
+		problem, err := s.explain(ctx, results)
 		if err == nil && pause > 0 {
 			err = client.Sleep(ctx, pause)
 		}
+		if err != nil || problem != nil {
+			return sent, problem, err
+		}
 	}
-	return sent, problem, err
+	return sent, nil, nil
 }
 
 // together sends the operations at the same time.
@@ -246,6 +249,16 @@ func has(group []Operation, object int, verbs ...string) bool {
 	return slices.ContainsFunc(group, func(o Operation) bool {
 		return o.Object == object && slices.Contains(verbs, o.Verb)
 	})
+}
+
+// operationsAt returns the operations of a group at an object that exists. Lists are not about one object.
+func operationsAt(object int, group []done) (about []done) {
+	for _, d := range group {
+		if d.Object == object && !slices.Contains([]string{deploy, create, list}, d.Verb) {
+			about = append(about, d)
+		}
+	}
+	return about
 }
 
 // done is an operation that was sent, with its results.
@@ -312,12 +325,13 @@ func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong
 		var next []W
 		for _, w := range worlds {
 			more, violation := after(w, first)
-			if violation != nil && known(violation.Requirement) {
-				more, violation = []W{w}, nil
-			}
-			problem = cmp.Or(problem, violation)
-			if violation == nil {
+			switch {
+			case violation == nil:
 				next = append(next, more...)
+			case known(violation.Requirement):
+				next = append(next, w)
+			default:
+				problem = cmp.Or(problem, violation)
 			}
 		}
 		if len(next) == 0 {

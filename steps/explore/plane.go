@@ -222,12 +222,12 @@ func (s *planeSession) send(ctx context.Context, d *done) (err error) {
 		if d.With != "" { // compared with the whole list before and after it
 			queries = []string{whole, parameters(d.With).Encode(), whole}
 		}
-		for _, query := range queries {
-			list, err := s.plane.Get(ctx, plane.RevisionsPath(t.ID), query)
+		d.lists = make([]*exchange.Response, len(queries))
+		for i, query := range queries {
+			d.lists[i], err = s.plane.Get(ctx, plane.RevisionsPath(t.ID), query)
 			if err != nil {
 				return err
 			}
-			d.lists = append(d.lists, list)
 		}
 		d.response = d.lists[len(d.lists)/2]
 	}
@@ -243,7 +243,19 @@ const wholeList = 100
 // explain implements session. After writes it reads the deployment. If a read soon after a write is not explained, it may
 // show an earlier state, and is sent again.
 func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error) {
-	wrote := map[int]bool{} // by deployment
+	wrote := s.noteWrites(group)
+	for _, at := range slices.Sorted(maps.Keys(s.deployments)) {
+		problem, err := s.explainAt(ctx, at, operationsAt(at, group), wrote[at])
+		if err != nil || problem != nil {
+			return problem, err
+		}
+	}
+	return nil, nil
+}
+
+// noteWrites notes what the writes of a group must have done, and returns the deployments that they wrote to.
+func (s *planeSession) noteWrites(group []done) map[int]bool {
+	wrote := map[int]bool{}
 	for _, d := range group {
 		switch d.Verb {
 		case deploy:
@@ -268,50 +280,43 @@ func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error
 		}
 		wrote[d.Object] = true
 	}
-	for _, at := range slices.Sorted(maps.Keys(s.deployments)) {
-		t := s.deployments[at]
-		var about []done
-		for _, d := range group {
-			if d.Object == at && d.Verb != deploy {
-				about = append(about, d)
-			}
-		}
-		possible, problem := explained(t.pasts, about, s.after, s.known)
-		if problem != nil && !wrote[at] && time.Now().Before(t.late) {
-			if err := client.Sleep(ctx, time.Until(t.late)); err != nil {
-				return nil, err
-			}
-			for i, d := range about {
-				about[i] = done{Operation: d.Operation}
-				if err := s.send(ctx, &about[i]); err != nil {
-					return nil, err
-				}
-			}
-			possible, problem = explained(t.pasts, about, s.after, s.known)
-		}
-		if problem != nil {
-			return problem, nil
-		}
-		t.pasts = possible
-		if !wrote[at] {
-			continue
-		}
-		t.late = time.Now().Add(s.target.Config.Patience)
-		if len(about) > 1 { // a state between two of them could be taken for another order
-			if err := client.Sleep(ctx, s.target.Config.Patience); err != nil {
-				return nil, err
-			}
-		}
-		problem, err := s.look(ctx, t, at)
-		if err != nil {
+	return wrote
+}
+
+// explainAt explains the operations at one deployment.
+func (s *planeSession) explainAt(ctx context.Context, at int, about []done, wrote bool) (*Wrong, error) {
+	t := s.deployments[at]
+	possible, problem := explained(t.pasts, about, s.after, s.known)
+	if problem != nil && !wrote && time.Now().Before(t.late) {
+		if err := client.Sleep(ctx, time.Until(t.late)); err != nil {
 			return nil, err
 		}
-		if problem != nil {
-			problem.ambiguous = problem.ambiguous || len(about) > 1 // any of them may be the cause
-			return problem, nil
+		for i, d := range about {
+			about[i] = done{Operation: d.Operation}
+			if err := s.send(ctx, &about[i]); err != nil {
+				return nil, err
+			}
+		}
+		possible, problem = explained(t.pasts, about, s.after, s.known)
+	}
+	if problem != nil {
+		return problem, nil
+	}
+	t.pasts = possible
+	if !wrote {
+		return nil, nil
+	}
+	t.late = time.Now().Add(s.target.Config.Patience)
+	if len(about) > 1 { // a state between two of them could be taken for another order
+		if err := client.Sleep(ctx, s.target.Config.Patience); err != nil {
+			return nil, err
 		}
 	}
-	return nil, nil
+	problem, err := s.look(ctx, t, at)
+	if problem != nil {
+		problem.ambiguous = problem.ambiguous || len(about) > 1 // any of them may be the cause
+	}
+	return problem, err
 }
 
 // look reads a deployment and its list until a history explains both, because a write may take effect later. It waits for
