@@ -64,79 +64,98 @@ func (x *examiner) sendAll(ctx context.Context, probes ...*probe) {
 // and most problems are only notes.
 func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, refusal string) Check {
 	a, base := p.response, p.request.Base
-	state := Problem
-	if x.isRefused(nobody) {
-		state = Noted
-	}
-	check := func(state State, remedy, format string, args ...any) Check {
-		return Check{State: state, Found: p.call() + ": " + fmt.Sprintf(format, args...), Remedy: remedy}
-	}
 	none, hasNone := errors.AsType[*exchange.NoResponse](p.err)
 	proxy := x.target.Client.Names.Route.ProxyOf(base)
 	above := x.listedAbove(ctx, p)
 	switch {
 	case hasNone && none.Busy != 0:
-		return check(Problem, rateLimit, "status %d, asks to wait", none.Busy)
+		return p.check(Problem, rateLimit, "status %d, asks to wait", none.Busy)
 	case x.target.ExpectsTLS(ctx, base, a, p.err):
-		return check(Problem, "set "+key+" to https"+base[len("http"):], "the server expects https")
+		return p.check(Problem, "set "+key+" to https"+base[len("http"):], "the server expects https")
 	case a == nil:
 		found, remedy := x.describeMissing(p, key)
-		return check(Problem, remedy, "%s", found)
+		return p.check(Problem, remedy, "%s", found)
 	case a.Status == http.StatusProxyAuthRequired && proxy != nil:
-		return check(Problem, x.target.Client.Names.Route.ProxyPassword(base), "status 407 by the proxy %s", proxy)
+		return p.check(Problem, x.target.Client.Names.Route.ProxyPassword(base), "status 407 by the proxy %s", proxy)
 	case a.Status >= 500:
 		remedy := "check the target's log; if a gateway or a proxy responds, start the server behind it, or correct " + key
-		return check(state, remedy, "status %d", a.Status)
+		return p.check(x.stateBehind(nobody), remedy, "status %d", a.Status)
 	case a.Status >= 300 && a.Status < 400:
-		to := x.target.Redact.Text(a.Header.Get("Location"))
-		remedy := "if that is the target, set " + key + " to its base URL; if a gateway requires a header in place of a login, " +
-			x.headersRemedy(p.request.Side)
-		moved := exchange.RedirectedBase(p.request, a)
-		if moved != "" {
-			remedy = "if that is the target, set " + key + " to " + x.target.Redact.Text(moved)
-		}
-		return check(Problem, remedy, "status %d, redirect to %.200q", a.Status, to)
+		return x.checkRedirect(p, key)
 	case x.isRefused(p) && p.request.Side == spec.AgentServer && hasPathOfPlane(base):
-		return check(Problem, otherHalf[spec.AgentServer].remedy, "status %d: %s has the path of a control plane", a.Status, base)
+		return p.check(Problem, otherHalf[spec.AgentServer].remedy, "status %d: %s has the path of a control plane", a.Status, base)
 	case x.isRefused(p):
 		if x.isRefused(nobody) {
 			refusal += "; if a gateway in front of it requires a header with every request, " + x.headersRemedy(p.request.Side)
 		}
-		return check(Problem, refusal, "refuses the configured credentials: %s", x.seen(a))
+		return p.check(Problem, refusal, "refuses the configured credentials: %s", x.seen(a))
 	case above != "":
-		return check(Problem, baseAddress(key, above), "%s", x.seen(a))
+		return p.check(Problem, baseAddress(key, above), "%s", x.seen(a))
 	case !a.IsJSON():
-		elsewhere := ""
-		if state == Problem {
-			elsewhere = x.guarded(ctx, nobody)
-		}
-		if elsewhere == base {
-			elsewhere = ""
-		}
-		got := x.seen(a)
-		if a.IsPage() {
-			got = fmt.Sprintf("status %d with an HTML page", a.Status)
-		}
-		if a.Forwarded != "" && elsewhere == "" {
-			return check(state, "set "+key+" to the base URL of the API; if a gateway requires a header in place of a login, "+
-				x.headersRemedy(p.request.Side), "expected JSON, got a redirect to %.200q: %s", x.target.Redact.Text(a.Forwarded), got)
-		}
-		return check(state, baseAddress(key, elsewhere), "expected JSON, got %s", got)
+		return x.checkOtherBody(ctx, p, nobody, key)
 	case target.NotServed(a) && nobody.response != nil && nobody.response.Status == a.Status:
-		found := x.guarded(ctx, nobody)
-		if found == "" && x.isOtherHalf(ctx, nobody) {
-			return check(Problem, otherHalf[p.request.Side].remedy, "status %d, but %s serves %s", a.Status, base,
-				otherHalf[p.request.Side].name)
-		}
-		listsNoThreads := found == base
-		requiresNoCredentials := found == "" && p.request.Side == spec.ControlPlane
-		if listsNoThreads || requiresNoCredentials {
-			break
-		}
-		return check(Problem, baseAddress(key, found), "status %d, with and without credentials: the interface is not "+
-			"served there", a.Status)
+		return x.checkNotServed(ctx, p, nobody, key)
 	}
 	return Check{State: Fine}
+}
+
+// check returns a check about the response to a probe.
+func (p *probe) check(state State, remedy, format string, args ...any) Check {
+	return Check{State: state, Found: p.call() + ": " + fmt.Sprintf(format, args...), Remedy: remedy}
+}
+
+// stateBehind returns the state of a check for which an address that refuses requests without credentials is no problem.
+func (x *examiner) stateBehind(nobody *probe) State {
+	if x.isRefused(nobody) {
+		return Noted
+	}
+	return Problem
+}
+
+func (x *examiner) checkRedirect(p *probe, key string) Check {
+	remedy := "if that is the target, set " + key + " to its base URL; if a gateway requires a header in place of a login, " +
+		x.headersRemedy(p.request.Side)
+	moved := exchange.RedirectedBase(p.request, p.response)
+	if moved != "" {
+		remedy = "if that is the target, set " + key + " to " + x.target.Redact.Text(moved)
+	}
+	to := x.target.Redact.Text(p.response.Header.Get("Location"))
+	return p.check(Problem, remedy, "status %d, redirect to %.200q", p.response.Status, to)
+}
+
+// checkOtherBody describes a response that is not JSON.
+func (x *examiner) checkOtherBody(ctx context.Context, p, nobody *probe, key string) Check {
+	a, state, elsewhere := p.response, x.stateBehind(nobody), ""
+	if state == Problem {
+		elsewhere = x.guarded(ctx, nobody)
+	}
+	if elsewhere == p.request.Base {
+		elsewhere = ""
+	}
+	got := x.seen(a)
+	if a.IsPage() {
+		got = fmt.Sprintf("status %d with an HTML page", a.Status)
+	}
+	if a.Forwarded != "" && elsewhere == "" {
+		return p.check(state, "set "+key+" to the base URL of the API; if a gateway requires a header in place of a login, "+
+			x.headersRemedy(p.request.Side), "expected JSON, got a redirect to %.200q: %s", x.target.Redact.Text(a.Forwarded), got)
+	}
+	return p.check(state, baseAddress(key, elsewhere), "expected JSON, got %s", got)
+}
+
+// checkNotServed describes a response that is the same with and without credentials: the operation is not served.
+func (x *examiner) checkNotServed(ctx context.Context, p, nobody *probe, key string) Check {
+	base, side, status := p.request.Base, p.request.Side, p.response.Status
+	found := x.guarded(ctx, nobody)
+	switch {
+	case found == "" && x.isOtherHalf(ctx, nobody):
+		return p.check(Problem, otherHalf[side].remedy, "status %d, but %s serves %s", status, base, otherHalf[side].name)
+	case found == "" && side == spec.ControlPlane: // it requires no credentials
+		return Check{State: Fine}
+	case found == base: // it lists no threads
+		return Check{State: Fine}
+	}
+	return p.check(Problem, baseAddress(key, found), "status %d, with and without credentials: the interface is not served there", status)
 }
 
 // isList reports whether a response is a list of threads.
