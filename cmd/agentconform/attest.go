@@ -54,16 +54,16 @@ lists: a policy should name the requirements that must be in passedTests.`,
 			if onlyPredicate {
 				return reports.WriteEncoded(c.OutOrStdout(), predicate, "  ")
 			}
-			subjects := []attest.Resource{file}
-			if len(texts) > 0 {
-				subjects = nil
-			}
+			var subjects []attest.Resource
 			for _, text := range texts {
 				subject, err := attest.ParseSubject(text)
 				if err != nil {
 					return fmt.Errorf("--subject: %w", err)
 				}
 				subjects = append(subjects, subject)
+			}
+			if len(subjects) == 0 {
+				subjects = append(subjects, file)
 			}
 			return attest.WriteStatement(c.OutOrStdout(), predicate, subjects)
 		},

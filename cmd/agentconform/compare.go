@@ -110,22 +110,30 @@ func setName(version string) string {
 // differenceOfSets describes the difference between two versions. The empty version stands for the requirements of this
 // program.
 func differenceOfSets(from, to string) ([]string, error) {
-	var sets [2]*requirements.Set
-	for i, version := range []string{from, to} {
-		catalogue, err := features.Load()
-		if err == nil && version == "" {
-			sets[i] = catalogue.Set("this version")
-		} else if err == nil {
-			sets[i], err = requirements.Load(version)
-		}
-		if err != nil {
-			return nil, err
-		}
+	before, err := setOf(from)
+	if err != nil {
+		return nil, err
 	}
-	if lines := requirements.Difference(sets[0], sets[1]); len(lines) > 0 {
-		return lines, nil
+	after, err := setOf(to)
+	if err != nil {
+		return nil, err
 	}
-	return []string{"both have the same requirements and scenarios"}, nil
+	lines := requirements.Difference(before, after)
+	if len(lines) == 0 {
+		lines = []string{"both have the same requirements and scenarios"}
+	}
+	return lines, nil
+}
+
+func setOf(version string) (*requirements.Set, error) {
+	if version != "" {
+		return requirements.Load(version)
+	}
+	catalogue, err := features.Load()
+	if err != nil {
+		return nil, err
+	}
+	return catalogue.Set("this version"), nil
 }
 
 // comparisonMark is the first line of compare.md. It is a comment in Markdown.

@@ -66,21 +66,11 @@ below it is an example from a scenario.`,
 				return listSituations(w, catalogue, format)
 			case definitions:
 				return listSteps(w, catalogue, format)
-			}
-			switch format {
-			case "table":
+			case format == "table":
 				return listTable(w, catalogue)
-			case "json":
-				document := struct {
-					Requirements []explanation        `json:"requirements"`
-					Excluded     []features.Exclusion `json:"excluded"`
-				}{Excluded: features.Excluded()}
-				known := faults.All()
-				for _, r := range catalogue.Requirements {
-					document.Requirements = append(document.Requirements, explain(r, known))
-				}
-				return reports.WriteEncoded(w, document, "  ")
-			case "markdown":
+			case format == "json":
+				return listJSON(w, catalogue)
+			case format == "markdown":
 				return features.Markdown(w, catalogue)
 			}
 			return listHTML(w, catalogue, results)
@@ -109,6 +99,18 @@ func listTable(w io.Writer, c *features.Catalogue) error {
 		fmt.Fprintf(w, "  %s (section %s): %s\n", e.Subject, e.Section, e.Reason)
 	}
 	return nil
+}
+
+func listJSON(w io.Writer, c *features.Catalogue) error {
+	document := struct {
+		Requirements []explanation        `json:"requirements"`
+		Excluded     []features.Exclusion `json:"excluded"`
+	}{Excluded: features.Excluded()}
+	known := faults.All()
+	for _, r := range c.Requirements {
+		document.Requirements = append(document.Requirements, explain(r, known))
+	}
+	return reports.WriteEncoded(w, document, "  ")
 }
 
 // listCases writes what a client may send by the contract, and the scenarios that judge it, or the reason why none

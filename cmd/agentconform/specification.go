@@ -29,19 +29,8 @@ func listHTML(w io.Writer, c *features.Catalogue, files []string) error {
 		if err != nil {
 			return err
 		}
-		isFault := false
-		name := strings.TrimSuffix(filepath.Base(file), ".json")
-		for r := range reports.Each(page.Rules) {
-			at := slices.IndexFunc(r.Faults, func(f html.Fault) bool { return f.Name == name })
-			if at < 0 {
-				continue
-			}
-			isFault = true
-			if r.Breaks == nil {
-				r.Breaks = violation(r.ID, r.Faults[at], result)
-			}
-		}
-		if !isFault {
+		fault := strings.TrimSuffix(filepath.Base(file), ".json")
+		if !addViolations(page.Rules, fault, result) {
 			others = append(others, result)
 		}
 	}
@@ -53,6 +42,22 @@ func listHTML(w io.Writer, c *features.Catalogue, files []string) error {
 		}
 	}
 	return html.WriteSpecification(w, page)
+}
+
+// addViolations adds an example to the rules that a fault breaks. It reports whether there is such a fault.
+func addViolations(rules []html.Rule, fault string, result *reports.Result) (isFault bool) {
+	for r := range reports.Each(rules) {
+		for _, f := range r.Faults {
+			if f.Name != fault {
+				continue
+			}
+			isFault = true
+			if r.Breaks == nil {
+				r.Breaks = violation(r.ID, f, result)
+			}
+		}
+	}
+	return isFault
 }
 
 // ruleOf returns a requirement of the catalogue with the facts that explain prints.
