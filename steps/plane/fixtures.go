@@ -250,19 +250,14 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.failOnce(ctx, d); err != nil {
-		return nil, err
-	}
-	for hasFailed := false; len(d.Revisions) < longHistory; {
-		if len(d.Revisions) == lateFailure && !hasFailed {
-			hasFailed = true
-			if err := p.failOnce(ctx, d); err != nil {
+	for _, n := range []int{lateFailure, longHistory} { // after each failure, updates up to this number of revisions
+		if err := p.failOnce(ctx, d); err != nil {
+			return nil, err
+		}
+		for len(d.Revisions) < n {
+			if err := p.Update(ctx, d, p.Sources.Next(len(d.Revisions))); err != nil {
 				return nil, err
 			}
-			continue
-		}
-		if err := p.Update(ctx, d, p.Sources.Next(len(d.Revisions))); err != nil {
-			return nil, err
 		}
 	}
 	late, err := p.AwaitSettled(ctx, d)
