@@ -90,7 +90,7 @@ func (r *follow) checkFound(t *tally, s *seen, id string) {
 	}
 	if s.Status == http.StatusNotFound && s.Sent.After(named.at.Add(r.patience)) {
 		t.judged++
-		r.violatedLate(t, s, "", s.Sent.Sub(named.at), "GET of a created object returns 404", "2xx", "404")
+		r.violatedLate(t, s, named.at, outcome.Violation{Summary: "GET of a created object returns 404", Expected: "2xx", Actual: "404"})
 	}
 }
 
@@ -121,8 +121,9 @@ func (r *follow) checkUpdate(t *tally, s *seen, deployment string) {
 		t.judged++
 	case s.Sent.After(update.ended.Add(r.patience)):
 		t.judged++
-		r.violatedLate(t, s, "/latest_revision_id", s.Sent.Sub(update.ended),
-			"A deployment shows a stale latest_revision_id after an update", "latest_revision_id "+other, "still "+before)
+		r.violatedLate(t, s, update.ended, outcome.Violation{Pointer: "/latest_revision_id",
+			Summary:  "A deployment shows a stale latest_revision_id after an update",
+			Expected: "latest_revision_id " + other, Actual: "still " + before})
 	}
 }
 
@@ -139,9 +140,10 @@ func (r *follow) lastUpdate(deployment string, before time.Time) (last *write, n
 	return last, next
 }
 
-// violatedLate records a violation by a read that was sent a time after the write. It keeps the longest time.
-func (r *follow) violatedLate(t *tally, s *seen, pointer string, after time.Duration, summary, expected, actual string) {
-	v := t.violated(s, outcome.Stale, pointer, summary, expected, actual)
+// violatedLate records a violation by a read, with the time since the write had ended. It keeps the longest time.
+func (r *follow) violatedLate(t *tally, s *seen, written time.Time, of outcome.Violation) {
+	after := s.Sent.Sub(written)
+	v := t.violated(s, outcome.Stale, of.Pointer, of.Summary, of.Expected, of.Actual)
 	if v.Count > 1 && after <= r.longest {
 		return
 	}
@@ -150,8 +152,8 @@ func (r *follow) violatedLate(t *tally, s *seen, pointer string, after time.Dura
 		v.Repeats[len(v.Repeats)-1] = v.Exchange
 		v.Exchange = s.ID
 	}
-	v.Expected = fmt.Sprintf("%s within %s after the write", expected, r.patience)
-	v.Actual = fmt.Sprintf("%s after %s", actual, after.Round(time.Millisecond))
+	v.Expected = fmt.Sprintf("%s within %s after the write", of.Expected, r.patience)
+	v.Actual = fmt.Sprintf("%s after %s", of.Actual, after.Round(time.Millisecond))
 }
 
 // end notes all stale reads as doubtful, because those within patience are no violations.
