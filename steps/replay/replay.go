@@ -188,10 +188,19 @@ func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *
 		t.missing = "the result has no exchange that shows it"
 		return t
 	}
-	fixture, isFixture := strings.CutPrefix(x.Scenario, "fixture: ")
-	if fixture == "the first request" { // every test run sends it
+	if x.Scenario == "fixture: the first request" { // every test run sends it
 		return t
 	}
+	t.addSenders(x, was, c)
+	if t.request == nil {
+		t.missing = fmt.Sprintf("this version has no scenario that sends the request of the finding (%s)", x.Scenario)
+	}
+	return t
+}
+
+// addSenders adds the scenarios that send the request of an exchange, and the largest of those that send similar ones.
+func (t *test) addSenders(x reports.Exchange, was *reports.Result, c *features.Catalogue) {
+	fixture, isFixture := strings.CutPrefix(x.Scenario, "fixture: ")
 	type similar struct {
 		scenario *features.Scenario
 		requests int
@@ -226,10 +235,6 @@ func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *
 	for _, s := range company[:min(len(company), mostCompany)] {
 		t.company = append(t.company, s.scenario)
 	}
-	if t.request == nil {
-		t.missing = fmt.Sprintf("this version has no scenario that sends the request of the finding (%s)", x.Scenario)
-	}
-	return t
 }
 
 func operationsIn(r *reports.Result) map[int]string {
