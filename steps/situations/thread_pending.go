@@ -23,23 +23,9 @@ func (t *Thread) sendDuringJoin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var first, second *agent.GraphRun
-	hold := 4 * min(t.Target.Config.Patience, time.Second)
-	for attempt := range agent.Attempts {
-		if attempt > 0 {
-			t.Thread, err = t.server.NewThread(ctx, t.owner())
-			if err != nil {
-				return err
-			}
-		}
-		first, second, err = t.sendBehind(ctx, hold, o)
-		if err != nil {
-			return err
-		}
-		if second.Response.Sent.Before(first.NotOverBefore()) {
-			break
-		}
-		hold = agent.Longer(first.Order.Hold, second.Response.Sent.Sub(first.Responded()))
+	first, second, err := t.sendInTime(ctx, o)
+	if err != nil {
+		return err
 	}
 	accepted := []*agent.GraphRun{first}
 	if second.ID != "" {
@@ -48,14 +34,14 @@ func (t *Thread) sendDuringJoin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if a != nil {
+			t.found = judge.IsRun(a, second.Value())
+		}
 		if err := t.retrieveAsOther(ctx, second); err != nil {
 			return err
 		}
 		if err := t.readWhile(ctx, second, first); err != nil {
 			return err
-		}
-		if a != nil {
-			t.found = judge.IsRun(a, second.Value())
 		}
 	}
 	var state *exchange.Response
@@ -70,6 +56,25 @@ func (t *Thread) sendDuringJoin(ctx context.Context) error {
 		return outcome.Inapplicable("situations", "on this target, a plain run was executed at the same time as another one")
 	}
 	return nil
+}
+
+// sendInTime sends the two runs, and tries again with more time if the first one may have ended before the second was sent.
+func (t *Thread) sendInTime(ctx context.Context, o agent.Order) (first, second *agent.GraphRun, err error) {
+	hold := 4 * min(t.Target.Config.Patience, time.Second)
+	for attempt := range agent.Attempts {
+		if attempt > 0 {
+			t.Thread, err = t.server.NewThread(ctx, t.owner())
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+		first, second, err = t.sendBehind(ctx, hold, o)
+		if err != nil || second.Response.Sent.Before(first.NotOverBefore()) {
+			return first, second, err
+		}
+		hold = agent.Longer(first.Order.Hold, second.Response.Sent.Sub(first.Responded()))
+	}
+	return first, second, nil
 }
 
 // sendBehind sends a run while a join of another one is pending.
