@@ -92,38 +92,43 @@ func (c RecordedCaller) Sent(header http.Header) bool {
 // RecordedCallers returns the callers of a side with credentials of the configuration, and those with the credentials
 // that no target knows. Callers with more headers come first.
 func (t *Target) RecordedCallers(side spec.Side) []RecordedCaller {
-	var all []RecordedCaller
-	var others []string
-	add := func(header http.Header, key string, isUnknown bool) {
-		if len(header) > 0 {
-			all = append(all, RecordedCaller{sender(header, key, isUnknown), header, others})
-		}
-	}
+	all := t.recordedClients()
 	if side == spec.AgentServer {
-		for _, key := range t.UserKeys() {
-			others = slices.AppendSeq(others, maps.Keys(t.CallerWith(key).Header))
-		}
-		for _, key := range t.UserKeys() {
-			add(t.CallerWith(key).Header, key, false)
-		}
-		unknown := t.UnknownCaller()
-		add(unknown.Header, "", true)
-		if len(t.Config.Users) > 0 && t.Config.Agent.BlockedToken != "" {
-			header := t.wrongCaller(BlockedToken).Header
-			all = append(all, RecordedCaller{exchange.Caller{Name: BlockedToken, Invalid: true}, header, nil})
-		}
-	} else {
-		names := t.Config.CredentialHeaders
-		for _, name := range []string{names.APIKey, names.TenantID, names.Bearer} {
-			others = append(others, http.CanonicalHeaderKey(name))
-		}
-		for _, who := range []Sender{TheClient, SchemeAPIKey, SchemeTenantID, SchemeBearer, AnotherTenant} {
-			if !slices.ContainsFunc(all, func(c RecordedCaller) bool { return maps.EqualFunc(c.header, t.Credentials(who), slices.Equal) }) {
-				add(t.Credentials(who), string(who), false)
-			}
-		}
-		add(t.Credentials(UnknownKey), "", true)
+		all = t.recordedUsers()
 	}
+	all = slices.DeleteFunc(all, func(c RecordedCaller) bool { return len(c.header) == 0 })
 	slices.SortStableFunc(all, func(a, b RecordedCaller) int { return len(b.header) - len(a.header) })
 	return all
+}
+
+func (t *Target) recordedUsers() (all []RecordedCaller) {
+	var names []string
+	for _, key := range t.UserKeys() {
+		names = slices.AppendSeq(names, maps.Keys(t.CallerWith(key).Header))
+	}
+	for _, key := range t.UserKeys() {
+		header := t.CallerWith(key).Header
+		all = append(all, RecordedCaller{sender(header, key, false), header, names})
+	}
+	unknown := t.UnknownCaller().Header
+	all = append(all, RecordedCaller{sender(unknown, "", true), unknown, names})
+	if len(t.Config.Users) > 0 && t.Config.Agent.BlockedToken != "" {
+		blocked := exchange.Caller{Name: BlockedToken, Invalid: true}
+		all = append(all, RecordedCaller{blocked, t.wrongCaller(BlockedToken).Header, nil})
+	}
+	return all
+}
+
+func (t *Target) recordedClients() (all []RecordedCaller) {
+	own := t.Config.CredentialHeaders
+	names := []string{http.CanonicalHeaderKey(own.APIKey), http.CanonicalHeaderKey(own.TenantID), http.CanonicalHeaderKey(own.Bearer)}
+	for _, who := range []Sender{TheClient, SchemeAPIKey, SchemeTenantID, SchemeBearer, AnotherTenant} {
+		header := t.Credentials(who)
+		isSame := func(c RecordedCaller) bool { return maps.EqualFunc(c.header, header, slices.Equal) }
+		if !slices.ContainsFunc(all, isSame) {
+			all = append(all, RecordedCaller{sender(header, string(who), false), header, names})
+		}
+	}
+	unknown := t.Credentials(UnknownKey)
+	return append(all, RecordedCaller{sender(unknown, "", true), unknown, names})
 }
