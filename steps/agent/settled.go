@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/agentconform/agentconform/steps/client"
@@ -20,12 +21,7 @@ func (s *Server) ReadCompleted(ctx context.Context, t *Thread, runs ...*GraphRun
 		completed = client.Later(completed, seen)
 	}
 	state, _, err := s.ReadState(ctx, t, completed.Add(s.target.Config.Patience), func(a *exchange.Response) bool {
-		for _, g := range runs {
-			if !g.CompleteIn(a) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(runs, func(g *GraphRun) bool { return !g.CompleteIn(a) })
 	})
 	return state, err
 }
