@@ -91,7 +91,8 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 	op, _ := c.oracle.Find(r.Side, r.Method, r.Path)
 	var x reports.Exchange
 	if !r.Recorded {
-		x = c.describe(ctx, op, r, sent, a, cause, found)
+		x = c.recorder.exchange(ctx, r, a, cause, found)
+		c.place(&x, op, sent)
 	}
 	found = c.recorder.violations(found)
 	against = c.recorder.violations(against)
@@ -133,16 +134,12 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 	return o.ID
 }
 
-// describe returns an exchange as reports show it.
-func (c *Collector) describe(ctx context.Context, op *spec.Operation, r exchange.Request, sent time.Time, a *exchange.Response,
-	cause string, found []spec.Violation,
-) reports.Exchange {
-	x := c.recorder.exchange(ctx, r, a, cause, found)
+// place adds to an exchange its operation and its time in the test run.
+func (c *Collector) place(x *reports.Exchange, op *spec.Operation, sent time.Time) {
 	if !op.Field {
 		x.Operation = op.ID
 	}
 	x.AtMS = sent.Sub(c.start).Milliseconds()
-	return x
 }
 
 // Describe returns an exchange of a recording as reports show it.
@@ -153,7 +150,9 @@ func (c *Collector) Describe(ctx context.Context, r exchange.Request, sent time.
 		found = c.oracle.JudgeResponse(spec.Exchange{Side: r.Side, Method: r.Method, Path: r.Path, Query: r.Query,
 			Status: a.Status, Header: a.Header, Body: a.Body})
 	}
-	return reports.Record(nil, c.describe(ctx, c.Find(r.Side, r.Method, r.Path), r, sent, a, cause, found))[0]
+	x := c.recorder.exchange(ctx, r, a, cause, found)
+	c.place(&x, c.Find(r.Side, r.Method, r.Path), sent)
+	return reports.Record(nil, x)[0]
 }
 
 // Find returns the operation of a request, or one without an ID if the contract has none.
