@@ -208,7 +208,7 @@ func (r *follow) lastSourceUpdate(read *seen) (last *write) {
 		if len(u.fields) == 0 || !u.sent.Before(read.Ended) {
 			continue
 		}
-		if u.ended.IsZero() || u.ended.After(read.Sent) {
+		if u.isUnderWay(read.Sent, read.Ended) {
 			return nil
 		}
 		if last == nil || u.sent.After(last.sent) {

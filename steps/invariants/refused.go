@@ -322,7 +322,7 @@ func (r *refused) isExcused(s *seen) bool {
 		return !r.hasSettled(s)
 	case "get-deployment", "get-revision", "list-revisions": // an update may have created what is read
 		return slices.ContainsFunc(r.revisions.updates[s.In("deployment_id")], func(u *write) bool {
-			return u.sent.Before(s.Ended) && (u.ended.IsZero() || u.ended.Add(r.revisions.patience).After(s.Sent))
+			return u.isUnderWay(s.Sent.Add(-r.revisions.patience), s.Ended)
 		})
 	}
 	return false

@@ -58,15 +58,11 @@ func (r *refused) mayBeReplaced(s *seen) bool {
 func (r *refused) hasSettled(s *seen) bool {
 	deployment := s.In("deployment_id")
 	isOpen := func(u *write) bool {
-		return u.sent.Before(s.Ended) && (u.ended.IsZero() || u.ended.After(s.Sent) || u.revision == "")
+		return u.isUnderWay(s.Sent, s.Ended) || u.revision == "" && u.sent.Before(s.Ended)
 	}
-	if slices.ContainsFunc(r.revisions.updates[deployment], isOpen) {
-		return false
+	isUnsettled := func(v *revision) bool {
+		return v.named.Before(s.Ended) && (v.settled.IsZero() || v.settled.After(s.Sent))
 	}
-	for _, revision := range r.revisions.created[deployment] {
-		if revision.named.Before(s.Ended) && (revision.settled.IsZero() || revision.settled.After(s.Sent)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.revisions.updates[deployment], isOpen) &&
+		!slices.ContainsFunc(r.revisions.created[deployment], isUnsettled)
 }

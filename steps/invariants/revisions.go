@@ -133,19 +133,14 @@ func (r *revisions) creation(id string) (created *write, before string) {
 
 // wasUpdated reports whether an update that may have created a revision was under way between two times.
 func (r *revisions) wasUpdated(deployment string, from, to time.Time) bool {
-	for _, u := range r.updates[deployment] {
-		if u.sent.Before(to) && (u.ended.IsZero() || u.ended.After(from)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.updates[deployment], func(u *write) bool { return u.isUnderWay(from, to) })
 }
 
 // wasReplaced reports whether an update that sets a field of the source was sent between a creation and a time. A revision
 // that any other update creates has the source of the one before.
 func (r *revisions) wasReplaced(created *write, by time.Time) bool {
 	return slices.ContainsFunc(r.updates[created.deployment], func(u *write) bool {
-		return u != created && len(u.fields) > 0 && u.sent.Before(by) && (u.ended.IsZero() || u.ended.After(created.ended))
+		return u != created && len(u.fields) > 0 && u.isUnderWay(created.ended, by)
 	})
 }
 

@@ -61,6 +61,11 @@ type write struct {
 	fields     map[string]string
 }
 
+// isUnderWay reports whether the server may have carried the write out between two times.
+func (u *write) isUnderWay(from, to time.Time) bool {
+	return u.sent.Before(to) && (u.ended.IsZero() || u.ended.After(from))
+}
+
 // read is the value of a field in a response. It is "" if the field is null, empty or absent, and may then get a value
 // when the revision is built.
 type read struct {
@@ -287,7 +292,7 @@ func (r *revisions) isCertain(u *write) bool {
 // isAlone reports whether no other update of the deployment was under way at the same time.
 func (r *revisions) isAlone(u *write) bool {
 	return !slices.ContainsFunc(r.updates[u.deployment], func(other *write) bool {
-		return other != u && other.sent.Before(u.ended) && (other.ended.IsZero() || u.sent.Before(other.ended))
+		return other != u && other.isUnderWay(u.sent, u.ended)
 	})
 }
 
