@@ -146,12 +146,9 @@ func (d *Deployment) forgetUnknown() {
 
 // areSettled reports whether no revision changes its status by itself.
 func areSettled(revisions []*exchange.Response) bool {
-	for _, a := range revisions {
-		if !a.OK() || !plane.IsSettled(plane.CanonicalStatus(a.Get("status").String())) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(revisions, func(a *exchange.Response) bool {
+		return !a.OK() || !plane.IsSettled(plane.CanonicalStatus(a.Get("status").String()))
+	})
 }
 
 // rest waits until every response is later than those before, unless all revisions have settled.

@@ -2,6 +2,7 @@ package situations
 
 import (
 	"context"
+	"slices"
 
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/controlplane/judge"
@@ -50,12 +51,9 @@ func (d *Deployment) filtersHold(ctx context.Context) error {
 
 // haveStatuses reports whether revisions have the statuses from before.
 func haveStatuses(now, before []*exchange.Response) bool {
-	for i, a := range now {
-		if a.Get("status").String() != before[i].Get("status").String() {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(now, before, func(a, b *exchange.Response) bool {
+		return a.Get("status").String() == b.Get("status").String()
+	})
 }
 
 // judgeFilters judges the list of each status that a revision has, and of the first status that none has. wrong is the
