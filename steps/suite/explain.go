@@ -118,13 +118,15 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 // violation is not a leak, it returns 0.
 func (r *run) repeated(s *features.Scenario, kind outcome.Kind, id int) int {
 	shown := r.target.Collector.Observation(id)
-	if !isLeakKind(s.Requirement, kind) || shown.Method != http.MethodGet || shown.Status/100 != 2 || !shown.Whole || len(shown.Response) <= len("{}") {
+	hasContent := shown.Whole && len(shown.Response) > len("{}")
+	if !isLeakKind(s.Requirement, kind) || shown.Method != http.MethodGet || shown.Status/100 != 2 || !hasContent {
 		return 0
 	}
-	address := func(o *evidence.Observation) string { return o.Base + o.Path + "?" + o.Query }
+	address := func(o *evidence.Observation) string { return o.Method + " " + o.Base + o.Path + "?" + o.Query }
 	for _, o := range r.target.Collector.Observations() {
-		isOther := o.Caller.Name != shown.Caller.Name && !o.Ended.After(shown.Sent)
-		if isOther && o.Method == shown.Method && o.Status == shown.Status && address(o) == address(shown) && o.Response == shown.Response {
+		isEarlierByOther := o.Caller.Name != shown.Caller.Name && !o.Ended.After(shown.Sent)
+		isSameResponse := o.Status == shown.Status && o.Response == shown.Response && address(o) == address(shown)
+		if isEarlierByOther && isSameResponse {
 			return o.ID
 		}
 	}

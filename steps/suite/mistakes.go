@@ -234,24 +234,23 @@ func headersOfGateway(t *target.Target, side spec.Side) string {
 // acceptedElsewhere reports whether the agent server of a deployment has accepted one of the users that agent_target
 // refuses.
 func acceptedElsewhere(t *target.Target, users []int) bool {
-	for _, i := range users {
-		for _, o := range t.Collector.Observations() {
-			isOther := o.Side == spec.AgentServer && o.Base != t.Config.AgentTarget && t.Config.AgentTarget != ""
-			if isOther && o.Trusted && o.Caller.Name == fmt.Sprintf("users.%d", i) && o.Status/100 == 2 {
-				return true
-			}
-		}
-	}
-	return false
+	return t.Config.AgentTarget != "" && slices.ContainsFunc(t.Collector.Observations(), func(o *evidence.Observation) bool {
+		isServed := o.Side == spec.AgentServer && o.Base != t.Config.AgentTarget && o.Status/100 == 2
+		return isServed && o.Trusted && isOfUser(o, users)
+	})
+}
+
+// isOfUser reports whether an exchange is one of the users.
+func isOfUser(o *evidence.Observation, users []int) bool {
+	return slices.ContainsFunc(users, func(i int) bool { return o.Caller.Name == fmt.Sprintf("users.%d", i) })
 }
 
 // refusalOf returns the first response with the status to credentials of the configuration. If users are given, only
 // responses of the agent server to them count. If there is none, it returns a response that has only the status.
 func refusalOf(t *target.Target, side spec.Side, status int, users []int) *exchange.Response {
 	for _, o := range t.Collector.Observations() {
-		isOf := side == spec.ControlPlane || len(users) == 0 ||
-			slices.ContainsFunc(users, func(i int) bool { return o.Caller.Name == fmt.Sprintf("users.%d", i) })
-		if o.Trusted && o.IsAt(side, addressOf(t, side)) && o.Status == status && isOf {
+		counts := side == spec.ControlPlane || len(users) == 0 || isOfUser(o, users)
+		if counts && o.Trusted && o.Status == status && o.IsAt(side, addressOf(t, side)) {
 			return &exchange.Response{Status: status, Body: []byte(o.Response)}
 		}
 	}
