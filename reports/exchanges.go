@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,20 +110,23 @@ func parseExchanges(from io.Reader, run string) ([]Exchange, error) {
 	return all, nil
 }
 
-// named returns the exchanges to which findings, notes, and scenarios that were blocked or inconclusive refer.
-func (r *Result) named() []Exchange {
+// ExchangesOf returns the ids of the exchanges that show findings or led to them.
+func ExchangesOf(findings []Finding) map[int]bool {
 	ids := map[int]bool{}
-	mention := func(findings []Finding) {
-		for f := range Each(findings) {
-			ids[f.Exchange] = true
-			for _, link := range f.Exchanges {
-				ids[link.Exchange] = true
-			}
+	for _, f := range findings {
+		ids[f.Exchange] = true
+		for _, link := range f.Exchanges {
+			ids[link.Exchange] = true
 		}
 	}
-	mention(r.Findings)
+	return ids
+}
+
+// named returns the exchanges to which findings, notes, and scenarios that were blocked or inconclusive refer.
+func (r *Result) named() []Exchange {
+	ids := ExchangesOf(r.Findings)
 	if r.NotScored != nil {
-		mention(r.NotScored.Findings)
+		maps.Copy(ids, ExchangesOf(r.NotScored.Findings))
 	}
 	for _, note := range r.Notes {
 		ids[note.Exchange] = true

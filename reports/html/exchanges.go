@@ -30,18 +30,12 @@ type record struct {
 
 // records returns all exchanges. If their bodies are too large for the page, those of the findings come first.
 func (p *page) records() []record {
-	led := map[int]bool{} // ids of the exchanges that led to a finding
-	for _, f := range p.recorded.Findings {
-		led[f.Exchange] = true
-		for _, link := range f.Exchanges {
-			led[link.Exchange] = true
-		}
-	}
+	isEvidence := reports.ExchangesOf(p.recorded.Findings)
 	room := maxEvidence
 	records := make([]record, len(p.recorded.Exchanges))
 	for _, turn := range []bool{true, false} {
 		for i, x := range p.recorded.Exchanges {
-			if led[x.ID] == turn {
+			if isEvidence[x.ID] == turn {
 				records[i] = p.record(x, &room)
 			}
 		}
