@@ -93,7 +93,7 @@ func pageOf(recorded *reports.Result) (*page, error) {
 	shallow := *recorded
 	shallow.Exchanges = nil
 	r := scrubbed(&shallow, maxText)
-	p := &page{Overview: overview.Of(r), assets: ownAssets(exchangesScript + pageScript), Coverage: coverageOf(r), recorded: recorded}
+	p := &page{Overview: overview.Of(r), assets: assetsOf(style, commonScript+exchangesScript+pageScript), Coverage: coverageOf(r), recorded: recorded}
 	if link := r.Target.Implementation.URL; strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://") {
 		p.Link = link
 	}
@@ -103,7 +103,7 @@ func pageOf(recorded *reports.Result) (*page, error) {
 		}
 	}
 	if p.Unreachable() != nil {
-		p.assets = ownAssets("")
+		p.assets = assetsOf(style, commonScript)
 		return p, nil
 	}
 	p.Problems = p.problems()
@@ -152,17 +152,20 @@ func (p *page) Cleanup() overview.Cleanup { return p.Overview.Cleanup(p.Result.R
 
 // assets are the parts that all pages have.
 type assets struct {
-	Policy string
-	Style  template.CSS
-	Script template.JS
+	Generator string // command that wrote the page; may be empty
+	Policy    string
+	Style     template.CSS
+	Script    template.JS
 }
 
-// ownAssets returns the style and the script of a page. more is its script in addition to that of all pages.
-func ownAssets(more string) assets {
-	script := commonScript + more
-	return assets{Style: template.CSS(style), Script: template.JS(script), //nolint:gosec // files of this package
-		Policy: "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script) +
-			"; base-uri 'none'; form-action 'none'"}
+// assetsOf returns the style and the script of a page. The script may be empty.
+func assetsOf(style, script string) assets {
+	policy := "default-src 'none'; style-src " + hash(style)
+	if script != "" {
+		policy += "; script-src " + hash(script)
+	}
+	return assets{Policy: policy + "; base-uri 'none'; form-action 'none'",
+		Style: template.CSS(style), Script: template.JS(script)} //nolint:gosec // files of this package
 }
 
 // hash returns the name of a script or style sheet in the content security policy.

@@ -2,7 +2,6 @@ package html
 
 import (
 	_ "embed" // assets/matrix.css
-	"html/template"
 	"io"
 )
 
@@ -49,14 +48,13 @@ type MatrixCell struct {
 // matrix is the data for the templates of the comparison.
 type matrix struct {
 	Matrix
-	Policy string
-	Style  template.CSS
+	assets
 }
 
 // WriteMatrix writes a page that compares results. Like the page of a result, it needs no network. It has no script.
 // Errors are those of w.
 func WriteMatrix(w io.Writer, m Matrix) error {
-	css := style + matrixStyle
-	return parsed().ExecuteTemplate(w, "matrix", &matrix{Matrix: scrubbed(m, maxText), Style: template.CSS(css), //nolint:gosec // files of this package
-		Policy: "default-src 'none'; style-src " + hash(css) + "; base-uri 'none'; form-action 'none'"})
+	page := &matrix{Matrix: scrubbed(m, maxText), assets: assetsOf(style+matrixStyle, "")}
+	page.Generator = "agentconform compare"
+	return parsed().ExecuteTemplate(w, "matrix", page)
 }

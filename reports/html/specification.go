@@ -57,7 +57,7 @@ type rule struct {
 // exchange that keeps it and one that breaks it. Like the page of a result, it needs no other file. The IDs of
 // requirements are its anchors.
 func WriteSpecification(w io.Writer, s Specification) error {
-	p := &specification{Specification: s, assets: ownAssets(exchangesScript + pageScript), Title: "agentconform, interface " + s.Suite.Interface}
+	p := &specification{Specification: s, assets: assetsOf(style, commonScript+exchangesScript+pageScript), Title: "agentconform, interface " + s.Suite.Interface}
 	var all []*reports.Requirement
 	var rules []requirement
 	for r := range reports.Each(s.Rules) {
