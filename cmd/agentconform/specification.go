@@ -63,9 +63,6 @@ func addViolations(rules []html.Rule, fault string, result *reports.Result) (isF
 // ruleOf returns a requirement of the catalogue with the facts that explain prints.
 func ruleOf(c *features.Catalogue, e explanation) html.Rule {
 	r := html.Rule{After: e.After, Requirement: e.InResult()}
-	for _, s := range e.Interface {
-		r.Sections = append(r.Sections, "section "+s.Section+": "+s.Title)
-	}
 	if e.Needs != "" {
 		r.Facts = append(r.Facts, [2]string{"Needs in the configuration", e.Needs})
 	}

@@ -129,7 +129,7 @@ func specificationOf(r *reports.Result) html.Specification {
 	s := html.Specification{Suite: r.Suite, Excluded: [][3]string{{"Unobservable behavior", "3", "It cannot be observed."}}}
 	for _, q := range r.Requirements {
 		fault := html.Fault{Name: "a-fault", Breaks: "does the opposite of " + q.Title}
-		rule := html.Rule{Requirement: q, Sections: []string{"section 4: Endpoints"}, After: q.ExplainedBy, Faults: []html.Fault{fault},
+		rule := html.Rule{Requirement: q, After: q.ExplainedBy, Faults: []html.Fault{fault},
 			Facts: [][2]string{{"Needs in the configuration", "users"}}, Varies: "may " + q.Reason}
 		for _, f := range r.Findings {
 			if x, err := r.Exchange(f.Exchange); err == nil && f.Requirement == q.ID {

@@ -17,13 +17,12 @@ type Specification struct {
 // Rule is a requirement in the specification. Its scenarios have no verdicts.
 type Rule struct {
 	reports.Requirement
-	Sections []string    // numbers and titles
-	Facts    [][2]string // labels and texts, for example the keys that it needs
-	After    []string    // IDs of requirements whose failure explains a failure of this one
-	Varies   string      // permitted differences of conforming servers, for the whole feature
-	Faults   []Fault
-	Keeps    *Example // an exchange that keeps the rule; may be nil
-	Breaks   *Example // an exchange that breaks the rule; may be nil
+	Facts  [][2]string // labels and texts, for example the keys that it needs
+	After  []string    // IDs of requirements whose failure explains a failure of this one
+	Varies string      // permitted differences of conforming servers, for the whole feature
+	Faults []Fault
+	Keeps  *Example // an exchange that keeps the rule; may be nil
+	Breaks *Example // an exchange that breaks the rule; may be nil
 }
 
 // Fault is a deliberate deviation of the reference that breaks a rule.
