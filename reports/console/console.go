@@ -169,9 +169,9 @@ func (p *printer) list(name, noun string, sentences []string) {
 }
 
 // Story returns what [Write] writes about the problem of a requirement that has not passed, or its reason, and curl lines.
-// If s is not nil, it contains only the findings of that scenario.
-func Story(o overview.Overview, q *reports.Requirement, s *reports.Scenario, opts Options) string {
-	p := &printer{opts: opts, Overview: o}
+// If s is not nil, it contains only the findings of that scenario. out is the folder of the reports and may be empty.
+func Story(o overview.Overview, q *reports.Requirement, s *reports.Scenario, out string) string {
+	p := &printer{opts: Options{Out: out}, Overview: o}
 	var findings []*reports.Finding
 	for _, f := range o.Findings[q.ID] {
 		if s == nil || f.Scenario == "" || f.Scenario == s.Key() {

@@ -107,7 +107,7 @@ func outcomeOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario)
 	case overview.Passed, overview.NotTested:
 		return object{"status": "skipped"}
 	case overview.Failed:
-		return object{"status": "failed", "error_message": message + "\n" + console.Story(o, q, s, console.Options{})}
+		return object{"status": "failed", "error_message": message + "\n" + console.Story(o, q, s, "")}
 	default:
 		return object{"status": "pending", "error_message": message}
 	}

@@ -145,11 +145,11 @@ func testcaseOf(o overview.Overview, q *reports.Requirement, s *reports.Scenario
 	case overview.NotTested, overview.Known:
 		t.Skipped = outcome(message, "", "")
 	case overview.Warning:
-		t.Skipped = outcome(message, "", console.Story(o, q, s, console.Options{}))
+		t.Skipped = outcome(message, "", console.Story(o, q, s, ""))
 	case overview.Failed:
-		t.Failure = outcome(message, string(q.Level), console.Story(o, q, s, console.Options{}))
+		t.Failure = outcome(message, string(q.Level), console.Story(o, q, s, ""))
 	default:
-		t.Error = outcome(message, string(s.Verdict), console.Story(o, q, s, console.Options{}))
+		t.Error = outcome(message, string(s.Verdict), console.Story(o, q, s, ""))
 	}
 	return t
 }

@@ -303,7 +303,7 @@ func lacksOthers(q *reports.Requirement) bool {
 func (r *run) text(q *reports.Requirement) string {
 	again := "\nTry: " + r.result.Run.ReplayCommand(q.ID)
 	if q.Verdict == reports.Failed {
-		return console.Story(overview.Of(r.result), q, nil, console.Options{Out: r.Out}) + again
+		return console.Story(overview.Of(r.result), q, nil, r.Out) + again
 	}
 	text := fmt.Sprintf("%s: %s", q.Verdict, q.Reason)
 	judgesRecord := r.options.Catalogue.Find(q.ID).Scenarios[0].Terms.Record
