@@ -289,7 +289,10 @@ type Baseline struct {
 }
 
 // Problems returns the sentences about entries and failures that make the test run fail.
-func (b *Baseline) Problems() []string { return slices.Concat(b.New, b.Stale, b.Expired, b.Unmatched) }
+func (b *Baseline) Problems() []string { return slices.Concat(b.New, b.Outdated()) }
+
+// Outdated returns the sentences about entries that make the test run fail.
+func (b *Baseline) Outdated() []string { return slices.Concat(b.Stale, b.Expired, b.Unmatched) }
 
 // Coverage contains the parts of the contract that the test run has exercised.
 type Coverage struct {

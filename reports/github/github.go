@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/reports"
@@ -48,7 +47,7 @@ func Annotations(w io.Writer, r *reports.Result, folder string) error {
 		annotate(kind, file, fmt.Sprintf("%d. %s %s", p.Number, p.Owner.ID, p.Title), textOf(p))
 	}
 	if r.Baseline != nil {
-		for _, text := range slices.Concat(r.Baseline.Stale, r.Baseline.Expired, r.Baseline.Unmatched) {
+		for _, text := range r.Baseline.Outdated() {
 			annotate("error", r.Baseline.File, "baseline", text)
 		}
 	}

@@ -98,7 +98,7 @@ func documentOf(r *reports.Result) *document {
 		}
 	}
 	if b := r.Baseline; b != nil {
-		for _, s := range slices.Concat(b.Stale, b.Expired, b.Unmatched) {
+		for _, s := range b.Outdated() {
 			add("baseline", b.File, testcase{Testcase: junit.Testcase{Name: "entry", Classname: "agentconform.baseline",
 				Failure: outcome(s, "baseline", "")}}, 0)
 		}

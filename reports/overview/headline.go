@@ -2,7 +2,6 @@ package overview
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
@@ -181,7 +180,7 @@ func (o Overview) Display() Display {
 	}
 	withoutKnown := reports.ConcludeKnown(r)
 	known := r.Verdict != reports.Conformant && withoutKnown == reports.Conformant
-	outdated := safe.Ellipsis(Some(slices.Concat(r.Baseline.Stale, r.Baseline.Expired, r.Baseline.Unmatched), 1), maxCause)
+	outdated := safe.Ellipsis(Some(r.Baseline.Outdated(), 1), maxCause)
 	switch {
 	case known && outdated == "":
 		s.Tone, s.Exit, s.Baseline = Allowed, 0, " (all failures are in the baseline, exit 0)"
