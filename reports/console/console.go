@@ -125,9 +125,7 @@ func (p *printer) problem(problem overview.Problem) {
 		}
 		p.field("Also", also)
 	}
-	if len(problem.Breaks) > 0 {
-		p.field("Breaks", overview.Some(problem.Breaks, 10)+" too")
-	}
+	p.field("Breaks", problem.BreaksToo)
 	p.field("Rate", problem.Owner.Repetitions.String())
 	if problem.Known {
 		p.field("Baseline", problem.Entry().String())

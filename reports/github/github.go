@@ -67,12 +67,8 @@ func Error(w io.Writer, text string) error {
 // textOf returns the text of a problem: the request, what was expected and returned, the rule, and the command.
 func textOf(p overview.Problem) string {
 	evidence := reports.Joined("\n", p.Request, labeled("expected  ", p.Expected), labeled("got       ", p.Got))
-	breaks := labeled("Breaks ", overview.Some(p.Breaks, 10))
-	if breaks != "" {
-		breaks += " too"
-	}
-	return reports.Joined("\n", cmp.Or(evidence, p.Owner.Reason), string(p.Level)+": "+p.Owner.Title, breaks,
-		labeled("Try ", p.Replay))
+	return reports.Joined("\n", cmp.Or(evidence, p.Owner.Reason), string(p.Level)+": "+p.Owner.Title,
+		labeled("Breaks ", p.BreaksToo), labeled("Try ", p.Replay))
 }
 
 // labeled returns a text after a label, or "" without a text.

@@ -97,8 +97,8 @@ func (m *markdown) problems() {
 			break
 		}
 		title := fmt.Sprintf("%s<br>%s %s", safe.Prose(p.Title, 300), p.Level, linked(p.Problem.Requirement))
-		if len(p.Breaks) > 0 {
-			title += ", breaks " + safe.Prose(overview.Some(p.Breaks, 10), 300) + " too"
+		if p.BreaksToo != "" {
+			title += ", breaks " + safe.Prose(p.BreaksToo, 300)
 		}
 		if p.Known {
 			title += ", in the baseline: " + safe.Prose(p.Entry().String(), 300)

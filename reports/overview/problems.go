@@ -12,14 +12,15 @@ import (
 // Problem is a numbered problem with what people need to understand it.
 type Problem struct {
 	*reports.Problem
-	Owner    *reports.Requirement // the requirement that owns the behavior
-	Findings []*reports.Finding   // of this requirement and this problem
-	Request  string               // "GET /v2/deployments/…bc98/revisions?limit=101", or empty
-	Expected string               // in one line; may be empty
-	Got      string               // in one line; may be empty
-	Also     []string             // titles of the other findings
-	Anchor   string               // ID of the requirement, or a name of the problem if it is not the first one of it
-	Replay   string               // command that judges it again; may be empty
+	Owner     *reports.Requirement // the requirement that owns the behavior
+	Findings  []*reports.Finding   // of this requirement and this problem
+	Request   string               // "GET /v2/deployments/…bc98/revisions?limit=101", or empty
+	Expected  string               // in one line; may be empty
+	Got       string               // in one line; may be empty
+	Also      []string             // titles of the other findings
+	BreaksToo string               // IDs of other requirements: "CP-GET-3, CP-LIST-6 too"; may be empty
+	Anchor    string               // ID of the requirement, or a name of the problem if it is not the first one of it
+	Replay    string               // command that judges it again; may be empty
 }
 
 // First returns the finding that the problem shows, or nil.
@@ -41,6 +42,9 @@ func (o Overview) problems() (all []Problem) {
 			if slices.Contains(each.Findings, f.ID) {
 				p.Findings = append(p.Findings, f)
 			}
+		}
+		if len(p.Breaks) > 0 {
+			p.BreaksToo = Some(p.Breaks, 10) + " too"
 		}
 		p.Replay = o.replay(p)
 		if slices.ContainsFunc(all, func(other Problem) bool { return other.Owner == owner }) {
