@@ -2,7 +2,6 @@ package compare
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"slices"
 
@@ -44,7 +43,7 @@ func (t *Table) HTML(w io.Writer) error {
 				cell = notSelected
 			case has:
 				cell = html.MatrixCell{Class: reports.Slug(string(s.Class)), Text: string(s.Class),
-					Numbers: fmt.Sprintf("%d/%d", s.Numbers[overview.Passed], s.All), Link: t.Columns[i].Report}
+					Numbers: s.Share(), Link: t.Columns[i].Report}
 				if cell.Link != "" {
 					cell.Link += "#support"
 				}

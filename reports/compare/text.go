@@ -94,7 +94,7 @@ func (t *Table) capabilities() [][]string {
 		for i := range t.Columns {
 			cell := ""
 			if s, has := support[i][group.Name]; has && s.All > 0 {
-				cell = fmt.Sprintf("%s %d/%d", s.Class, s.Numbers[overview.Passed], s.All)
+				cell = string(s.Class) + " " + s.Share()
 			}
 			line = append(line, cell)
 		}

@@ -1,6 +1,10 @@
 package overview
 
-import "github.com/agentconform/agentconform/reports"
+import (
+	"fmt"
+
+	"github.com/agentconform/agentconform/reports"
+)
 
 // Support is what a test run has shown about a capability.
 type Support struct {
@@ -18,6 +22,9 @@ func (s Support) Counts() Counts { return CountsOf(s.Numbers) }
 
 // Tested returns the number of requirements that passed or failed.
 func (s Support) Tested() int { return s.Numbers[Passed] + s.Numbers[Failed] }
+
+// Share returns the number of requirements that passed, of those that apply to the target: "7/8".
+func (s Support) Share() string { return fmt.Sprintf("%d/%d", s.Numbers[Passed], s.All) }
 
 // Support returns the capabilities of the result, in its order: those of the agent server if only that was judged.
 func (o Overview) Support() (all []Support) {

@@ -3,7 +3,6 @@
 package support
 
 import (
-	"fmt"
 	"io"
 	"time"
 
@@ -61,7 +60,7 @@ var colors = map[overview.Class]string{overview.Passed: "brightgreen", overview.
 func WriteBadge(w io.Writer, s overview.Support) error {
 	message := string(s.Class)
 	if s.Tested() > 0 {
-		message = fmt.Sprintf("%s %d/%d", s.Class, s.Numbers[overview.Passed], s.All)
+		message += " " + s.Share()
 	}
 	return reports.WriteEncoded(w, struct {
 		SchemaVersion int    `json:"schemaVersion"`
