@@ -18,8 +18,8 @@ import (
 // compressed with gzip: the first line names the test run, and each other line is one exchange.
 const ExchangesFile = "exchanges.jsonl.gz"
 
-// ExchangesSchema is the name and version of the format of [ExchangesFile].
-const ExchangesSchema = "agentconform.exchanges/v1"
+// exchangesSchema is the name and version of the format of [ExchangesFile].
+const exchangesSchema = "agentconform.exchanges/v1"
 
 // exchangesHead is the first line of [ExchangesFile].
 type exchangesHead struct {
@@ -33,7 +33,7 @@ func (r *Result) WriteExchanges(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := WriteEncoded(compressor, exchangesHead{ExchangesSchema, r.Run.ID}, ""); err != nil {
+	if err := WriteEncoded(compressor, exchangesHead{exchangesSchema, r.Run.ID}, ""); err != nil {
 		return err
 	}
 	for _, x := range r.Exchanges {
@@ -93,7 +93,7 @@ func parseExchanges(from io.Reader, run string) ([]Exchange, error) {
 	if err := json.Unmarshal(line, &head); err != nil {
 		return nil, fmt.Errorf("line 1: %w", err)
 	}
-	if head.Schema != ExchangesSchema || head.Run != run {
+	if head.Schema != exchangesSchema || head.Run != run {
 		return nil, nil
 	}
 	all := []Exchange{}

@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/reports/script"
 )
 
-// Version is the version of the format, which the first event names.
-const Version = "agentconform.event/v1"
+// version is the version of the format, which the first event names.
+const version = "agentconform.event/v1"
 
 // Schema is the JSON Schema of an event.
 //
@@ -103,7 +103,7 @@ func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
 
 // Start writes that the test run begins.
 func (w *Writer) Start(e Start) {
-	e.Schema = Version
+	e.Schema = version
 	w.write("start", e)
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Differing returns the requirements whose repetitions had different verdicts, in the order of the result.
-func (o Overview) Differing() (all []*reports.Requirement) {
+// differing returns the requirements whose repetitions had different verdicts, in the order of the result.
+func (o Overview) differing() (all []*reports.Requirement) {
 	for q := range reports.Each(o.Result.Requirements) {
 		if q.Repetitions.Differ() {
 			all = append(all, q)
@@ -18,7 +18,7 @@ func (o Overview) Differing() (all []*reports.Requirement) {
 
 // Rates returns the rate of each requirement whose repetitions had different verdicts: "CP-LIST-3 passed 7 of 10".
 func (o Overview) Rates() (all []string) {
-	for _, q := range o.Differing() {
+	for _, q := range o.differing() {
 		all = append(all, q.ID+" "+q.Repetitions.String())
 	}
 	return all
@@ -44,7 +44,7 @@ func (o Overview) Repetitions() string {
 	if run.Repeated < 2 {
 		return times
 	}
-	differing := len(o.Differing())
+	differing := len(o.differing())
 	if differing == 0 {
 		return fmt.Sprintf("%s; %s had the same result each time", times, reports.Count(repeated, "requirement"))
 	}

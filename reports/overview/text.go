@@ -36,7 +36,7 @@ func ids(requirements []*reports.Requirement) (all []string) {
 // Notes returns a sentence for each note: "a response contains the caller's own token in clear text (90 times; request
 // 12, at /kwargs/config)".
 func (o Overview) Notes() (all []string) {
-	if text := o.NotScored(); text != "" {
+	if text := o.notScored(); text != "" {
 		all = append(all, text)
 	}
 	for _, n := range o.Result.Notes {
@@ -106,9 +106,9 @@ func (o Overview) Stats() string {
 		fmt.Sprintf("seed %d", r.Run.Seed), explored, o.Waits())
 }
 
-// NotScored describes the requirements and scenarios that are newer than the requirement set of the test run. It returns ""
+// notScored describes the requirements and scenarios that are newer than the requirement set of the test run. It returns ""
 // if no set was chosen.
-func (o Overview) NotScored() string {
+func (o Overview) notScored() string {
 	set, n := o.Result.Suite.Set, o.Result.NotScored
 	switch {
 	case set == "":

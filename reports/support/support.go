@@ -11,8 +11,8 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Schema is the name and version of the format of support.json.
-const Schema = "agentconform.support/v1"
+// schema is the name and version of the format of support.json.
+const schema = "agentconform.support/v1"
 
 // maxName is the maximum length in characters of the name and of the version of an implementation.
 const maxName = 40
@@ -42,7 +42,7 @@ type capability struct {
 // Write writes support.json. Errors are those of w.
 func Write(w io.Writer, r *reports.Result) error {
 	implementation := r.Target.Implementation
-	doc := document{Schema: Schema, Implementation: safe.Ellipsis(implementation.Name, maxName),
+	doc := document{Schema: schema, Implementation: safe.Ellipsis(implementation.Name, maxName),
 		Version: safe.Ellipsis(implementation.Version, maxName), Suite: r.Suite.Version, Set: r.Suite.Set,
 		At: r.Run.StartedAt, Verdict: r.Verdict, Scope: r.Scope, Capabilities: []capability{}}
 	for _, s := range overview.Of(r).Support() {
