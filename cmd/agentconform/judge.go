@@ -131,9 +131,7 @@ func (f *runFlags) write(c *cobra.Command, result *reports.Result) error {
 	if err != nil || f.format != formatGitHub {
 		return err
 	}
-	token := f.token
-	f.token = ""
-	return reportToWorkflow(out, result, f.out, token)
+	return f.reportToWorkflow(out, result)
 }
 
 // widthOfVariable returns the width in the environment variable COLUMNS, or 0 if it is not a usable number.

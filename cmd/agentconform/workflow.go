@@ -16,47 +16,35 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// stopCommands makes GitHub ignore the commands in the output, whoever wrote them, until a line has the token.
-func stopCommands(out io.Writer) (token string, err error) {
-	token = rand.Text()
-	_, err = fmt.Fprintf(out, "::stop-commands::%s\n", token)
-	return token, err
-}
-
-// resumeCommands ends the part of the output in which GitHub ignores commands.
-func resumeCommands(out io.Writer, token string) error {
-	_, err := fmt.Fprintf(out, "\n::%s::\n", token)
-	return err
-}
-
-// inWorkflow does the work of a command. With --format github, GitHub ignores commands in its output, and the error of work
-// that has ended without reports becomes an annotation.
+// inWorkflow does the work of a command. With --format github, GitHub ignores the commands in its output, whoever wrote them,
+// until a line has the token, and the error of work that has ended without reports becomes an annotation.
 func (f *runFlags) inWorkflow(out io.Writer, work func() error) error {
 	if f.format != formatGitHub {
 		return work()
 	}
-	var err error
-	f.token, err = stopCommands(out)
-	if err != nil {
+	f.token = rand.Text()
+	if _, err := fmt.Fprintf(out, "::stop-commands::%s\n", f.token); err != nil {
 		return err
 	}
-	err = work()
+	err := work()
 	if err != nil && f.token != "" { // there is no report
-		return errors.Join(err, reportErrorToWorkflow(out, err, f.token))
+		return errors.Join(err, f.resumeCommands(out), github.Error(out, err.Error()))
 	}
 	return err
 }
 
-// reportErrorToWorkflow writes an annotation with the error that ended a test run without a result.
-func reportErrorToWorkflow(out io.Writer, ended error, token string) error {
-	return errors.Join(resumeCommands(out, token), github.Error(out, ended.Error()))
+// resumeCommands ends the part of the output in which GitHub ignores commands.
+func (f *runFlags) resumeCommands(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "\n::%s::\n", f.token)
+	f.token = ""
+	return err
 }
 
 // reportToWorkflow writes the annotations, the summary of the job and the outputs of the step.
-func reportToWorkflow(out io.Writer, r *reports.Result, folder, token string) error {
-	return errors.Join(resumeCommands(out, token), github.Annotations(out, r, folder),
+func (f *runFlags) reportToWorkflow(out io.Writer, r *reports.Result) error {
+	return errors.Join(f.resumeCommands(out), github.Annotations(out, r, f.out),
 		appendTo("GITHUB_STEP_SUMMARY", func(w io.Writer) error { return markdown.Write(w, r) }),
-		appendTo("GITHUB_OUTPUT", func(w io.Writer) error { return github.Outputs(w, r, folder, rand.Text()) }))
+		appendTo("GITHUB_OUTPUT", func(w io.Writer) error { return github.Outputs(w, r, f.out, rand.Text()) }))
 }
 
 // appendTo appends to the file that a variable of the environment names, if it is set.
