@@ -45,7 +45,7 @@ a line of the ledger could not be read.`,
 	}
 	f.add(c)
 	flags := c.Flags()
-	flags.StringVar(&f.ledger, "ledger", filepath.Join(defaultOut, "ledger.jsonl"), "ledger `file` of the test runs")
+	flags.StringVar(&f.ledger, "ledger", filepath.Join(reports.DefaultOut, "ledger.jsonl"), "ledger `file` of the test runs")
 	flags.StringVar(&f.run, "run", "", "remove only what the test run with this `ID` created")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print how much would be removed, and remove nothing")
 	flags.BoolVar(&f.verbose, "verbose", false, "with --dry-run, list each deployment and thread")

@@ -41,21 +41,13 @@ Exit codes: 0 no MUST is violated, 1 a MUST is violated, 2 wrong usage, or not a
 		},
 	}
 	f.targetFlags.add(c)
-	addColor(c, &f.color)
-	c.Flags().StringVar(&f.out, "out", defaultOut, "`folder` for the reports; earlier reports in it are removed first")
-	f.addReports(c)
-	addChoice(c, &f.format, "format", " (default pretty on a terminal, else plain)", formatPretty, formatPlain, formatJSON,
-		formatJSONL, formatGitHub)
-	c.Flags().BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
+	f.addOutput(c)
 	return c
 }
 
 func (f *runFlags) judgeRecording(c *cobra.Command, args []string) error {
-	if err := f.checkReports(); err != nil {
+	if err := f.checkOutput(); err != nil {
 		return err
-	}
-	if err := export.Check(f.out); err != nil {
-		return fmt.Errorf("--out: %w", err)
 	}
 	return f.inWorkflow(c.OutOrStdout(), func() error { return f.judgeFile(c, args[0]) })
 }

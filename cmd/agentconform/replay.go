@@ -41,7 +41,7 @@ could not tell for at least one (target unreachable, credentials refused, a prec
 		RunE: f.replay,
 	}
 	f.add(c)
-	c.Flags().StringVar(&f.result, "result", filepath.Join(defaultOut, "result.json"), "result `file` that contains the ID")
+	c.Flags().StringVar(&f.result, "result", filepath.Join(reports.DefaultOut, "result.json"), "result `file` that contains the ID")
 	return c
 }
 

@@ -38,8 +38,6 @@ type runFlags struct {
 	timeout, wait                    time.Duration
 }
 
-const defaultOut = reports.DefaultOut
-
 func newRun() *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
@@ -87,12 +85,9 @@ not tell, or stopped). With --baseline: 0 no new failure, 1 a new failure, or an
 		RunE: f.run,
 	}
 	f.targetFlags.add(c)
-	addColor(c, &f.color)
 	f.addSelection(c)
+	f.addOutput(c)
 	flags := c.Flags()
-	flags.StringVar(&f.out, "out", defaultOut,
-		"`folder` for the reports; earlier reports in it are removed first")
-	f.addReports(c)
 	flags.IntVar(&f.options.Concurrency, "concurrency", suite.DefaultConcurrency, "requests in flight at the same time")
 	flags.BoolVar(&f.strict, "strict", false, "a failed SHOULD counts as a failed MUST, as with --fail-on should")
 	flags.StringArrayVar(&f.options.FailOn, "fail-on", nil,
@@ -120,9 +115,6 @@ not tell, or stopped). With --baseline: 0 no new failure, 1 a new failure, or an
 		"send the sequence of operations in the `file` in place of random ones")
 	flags.DurationVar(&f.wait, "wait", 0,
 		"wait until the target sends any HTTP response, at most for this time, such as 60s (0: do not wait)")
-	addChoice(c, &f.format, "format", " (default pretty on a terminal, else plain)", formatPretty, formatPlain,
-		formatJSON, formatJSONL, formatGitHub)
-	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
 	flags.BoolVar(&f.verbose, "verbose", false, "print each scenario when it ends, with its verdict and time, and at the end the longest chain of requests")
 	addEdition(c, &f.edition, ": edition of the bundled reference (only without a target)")
 	return c
@@ -146,20 +138,29 @@ func (f *runFlags) addSelection(c *cobra.Command) {
 		cobra.FixedCompletions(features.Profiles, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// addReports adds the flag that selects the reports. The result contains the arguments of the command, and
-// [reports.Run.Reports] finds the flag there.
-func (f *runFlags) addReports(c *cobra.Command) {
-	c.Flags().StringVar(&f.reports, "reports", "", "`names` of the reports to write: html, junit, summary, badge, support, "+
+// addOutput adds the flags for standard output and the reports. The result contains the arguments of the command, and
+// [reports.Run.Reports] finds the flag --reports there.
+func (f *runFlags) addOutput(c *cobra.Command) {
+	addColor(c, &f.color)
+	addChoice(c, &f.format, "format", " (default pretty on a terminal, else plain)", formatPretty, formatPlain,
+		formatJSON, formatJSONL, formatGitHub)
+	flags := c.Flags()
+	flags.BoolVar(&f.quiet, "quiet", false, "print the verdict line and errors only")
+	flags.StringVar(&f.out, "out", reports.DefaultOut, "`folder` for the reports; earlier reports in it are removed first")
+	flags.StringVar(&f.reports, "reports", "", "`names` of the reports to write: html, junit, summary, badge, support, "+
 		"scripts, har, cucumber, or all; result.json is always written (default all but har and cucumber)")
 }
 
-// checkReports returns an error for an unknown name in --reports.
-func (f *runFlags) checkReports() error {
-	if f.reports == "" {
-		return nil
+// checkOutput returns an error for an unknown name in --reports, and for a folder with files of another program.
+func (f *runFlags) checkOutput() error {
+	if f.reports != "" {
+		if _, err := reports.ParseReports(f.reports); err != nil {
+			return fmt.Errorf("--reports: %w", err)
+		}
 	}
-	if _, err := reports.ParseReports(f.reports); err != nil {
-		return fmt.Errorf("--reports: %w", err)
+	err := export.Check(f.out)
+	if err != nil && !f.plan {
+		return fmt.Errorf("--out: %w", err)
 	}
 	return nil
 }
@@ -218,7 +219,7 @@ func (f *runFlags) prepare(c *cobra.Command) (*config.Config, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	if err := f.checkReports(); err != nil {
+	if err := f.checkOutput(); err != nil {
 		return nil, err
 	}
 	cfg, err := f.load()
@@ -229,10 +230,6 @@ func (f *runFlags) prepare(c *cobra.Command) (*config.Config, error) {
 	f.bundled = len(cfg.Addresses()) == 0
 	if f.strict && !slices.Contains(f.options.FailOn, "should") {
 		f.options.FailOn = append(f.options.FailOn, "should")
-	}
-	err = export.Check(f.out)
-	if err != nil && !f.plan {
-		return nil, fmt.Errorf("--out: %w", err)
 	}
 	if err := f.checkWriteBaseline(); err != nil {
 		return nil, err
