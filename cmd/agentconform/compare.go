@@ -171,14 +171,8 @@ func reportFrom(page, file string) string {
 	if _, err := os.Stat(report); err != nil {
 		return ""
 	}
-	folder, err := filepath.Abs(filepath.Dir(page))
-	if err != nil {
-		return ""
-	}
-	report, err = filepath.Abs(report)
-	if err != nil {
-		return ""
-	}
+	folder, _ := filepath.Abs(filepath.Dir(page)) // fails only if the working directory was removed
+	report, _ = filepath.Abs(report)
 	relative, err := filepath.Rel(folder, report)
 	if err != nil { // on another drive
 		return ""
