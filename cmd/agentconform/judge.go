@@ -46,14 +46,24 @@ func (f *runFlags) judge(ctx context.Context, c *cobra.Command) error {
 	if f.known != nil {
 		baseline.Apply(result, f.known, time.Now())
 	}
-	err = f.write(c, result)
+	return f.report(c, result)
+}
+
+// report writes the reports and returns the exit code. If a report cannot be written, a test run that is not conformant
+// keeps its exit code, because the code for an incomplete test run would hide the failure.
+func (f *runFlags) report(c *cobra.Command, result *reports.Result) error {
+	code := overview.Of(result).Display().Exit
+	err := f.write(c, result)
 	if err == nil {
 		err = f.showNextSteps(c.OutOrStdout(), result)
 	}
-	if err != nil {
-		return unwritten(err, result)
+	switch {
+	case err == nil:
+		return &exit{errReported, code}
+	case code == exitNonConformant:
+		return &exit{err, code}
 	}
-	return &exit{errReported, overview.Of(result).Display().Exit}
+	return &exit{err, exitIncomplete}
 }
 
 // readExploreCase reads the sequence of --explore-case, if any.
@@ -90,15 +100,6 @@ func (f *runFlags) progress(screen *screen, end context.CancelCauseFunc) func(ta
 			end(&steps.Stopped{By: "--fail-fast: " + q.ID + " failed"})
 		}
 	}
-}
-
-// unwritten returns the error of a report that could not be written. A test run that is not conformant keeps its exit
-// code, because the code for an incomplete test run would hide the failure.
-func unwritten(err error, r *reports.Result) error {
-	if overview.Of(r).Display().Exit == exitNonConformant {
-		return &exit{err, exitNonConformant}
-	}
-	return &exit{err, exitIncomplete}
 }
 
 // write writes the reports, the baseline and standard output. If one of them cannot be written, it returns the error.

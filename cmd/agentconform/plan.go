@@ -14,11 +14,12 @@ import (
 )
 
 // showNextSteps prints up to three lines after a test run without a configuration file: how many requirements were
-// judged, the key that would add the most, if the target responded, and the command that writes the file.
+// judged, the key that would add the most, if the target responded, and the command that writes the file. A recording has
+// no next steps.
 func (f *runFlags) showNextSteps(w io.Writer, r *reports.Result) error {
 	_, err := os.Stat(config.DefaultFile)
 	hasFile := err == nil || f.config != ""
-	if hasFile || f.bundled || f.quiet || f.isForPrograms() {
+	if hasFile || r.Run.Recording != nil || f.bundled || f.quiet || f.isForPrograms() {
 		return nil
 	}
 	fmt.Fprintf(w, "\n%-16s%d of %s, without a configuration file\n", "Tested", overview.Of(r).Tested,

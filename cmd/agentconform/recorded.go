@@ -7,7 +7,6 @@ import (
 
 	"github.com/agentconform/agentconform/reports/events"
 	"github.com/agentconform/agentconform/reports/export"
-	"github.com/agentconform/agentconform/reports/overview"
 	"github.com/agentconform/agentconform/steps"
 	"github.com/agentconform/agentconform/steps/recording"
 )
@@ -80,8 +79,5 @@ func (f *runFlags) judgeFile(c *cobra.Command, file string) error {
 	if f.format == formatJSONL {
 		f.events = events.NewWriter(c.OutOrStdout())
 	}
-	if err := f.write(c, result); err != nil {
-		return unwritten(err, result)
-	}
-	return &exit{errReported, overview.Of(result).Display().Exit}
+	return f.report(c, result)
 }
