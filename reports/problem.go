@@ -45,7 +45,7 @@ func SetProblems(r *Result) {
 			}
 		}
 	}
-	var all []rankedProblem
+	r.Problems = nil
 	for _, q := range roots {
 		groups := byCause(r, found[q.ID])
 		if len(groups) == 0 {
@@ -57,27 +57,33 @@ func SetProblems(r *Result) {
 			breaks[max(at, 0)] = append(breaks[max(at, 0)], id)
 		}
 		for i, group := range groups {
-			all = append(all, newProblem(q, group, breaks[i], found))
+			r.Problems = append(r.Problems, newProblem(q, group, breaks[i], found))
 		}
 	}
-	slices.SortStableFunc(all, func(a, b rankedProblem) int { return cmp.Compare(a.rank, b.rank) })
-	r.Problems = nil
-	for i, p := range all {
-		p.Number = i + 1
-		r.Problems = append(r.Problems, p.Problem)
+	slices.SortStableFunc(r.Problems, func(a, b Problem) int { return cmp.Compare(rank(r, a), rank(r, b)) })
+	for i := range r.Problems {
+		r.Problems[i].Number = i + 1
 	}
 }
 
-// rankedProblem is a problem with a number that is small for an important one.
-type rankedProblem struct {
-	Problem
-	rank int
+// rank returns a number that is small for an important problem.
+func rank(r *Result, p Problem) int {
+	q := r.Requirement(p.Requirement)
+	switch {
+	case p.Known:
+		return len(Levels) + 1
+	case q.Subject == "isolation":
+		return 0
+	case q.Binding:
+		return 1
+	}
+	return 1 + slices.Index(Levels, q.Level)
 }
 
 // newProblem returns the problem of the findings of q that have the same cause. found has all findings by requirement.
-func newProblem(q *Requirement, findings []*Finding, breaks []string, found map[string][]*Finding) rankedProblem {
+func newProblem(q *Requirement, findings []*Finding, breaks []string, found map[string][]*Finding) Problem {
 	isNew := func(f *Finding) bool { return f.Known == nil }
-	p := rankedProblem{Problem: Problem{Title: q.Title, Level: q.Level, Requirement: q.ID, Breaks: breaks}}
+	p := Problem{Title: q.Title, Level: q.Level, Requirement: q.ID, Breaks: breaks}
 	p.Known = q.Known != nil || len(findings) > 0 && !slices.ContainsFunc(findings, isNew)
 	for _, id := range breaks {
 		findings = append(slices.Clip(findings), found[id]...)
@@ -87,15 +93,6 @@ func newProblem(q *Requirement, findings []*Finding, breaks []string, found map[
 	}
 	if len(findings) > 0 {
 		p.Title = safe.Ellipsis(findings[0].Summary, maxTitle)
-	}
-	switch {
-	case p.Known:
-		p.rank = len(Levels) + 1
-	case q.Subject == "isolation":
-	case q.Binding:
-		p.rank = 1
-	default:
-		p.rank = 1 + slices.Index(Levels, q.Level)
 	}
 	return p
 }
