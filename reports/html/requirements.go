@@ -20,7 +20,6 @@ type part struct {
 // feature is a group of requirements.
 type feature struct {
 	Name         string
-	Open         bool
 	Requirements []requirement
 }
 
@@ -71,7 +70,7 @@ func partsOf(requirements []requirement) (parts []part) {
 			}
 			last := len(one.Features) - 1
 			if last < 0 || one.Features[last].Name != q.Feature {
-				one.Features = append(one.Features, feature{Name: q.Feature, Open: q.Rule != nil})
+				one.Features = append(one.Features, feature{Name: q.Feature})
 				last++
 			}
 			q.Part = one.Slug
