@@ -1,8 +1,8 @@
 package export
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 	"regexp"
 
@@ -28,12 +28,8 @@ func writeBadges(dir string, r *reports.Result) error {
 		if !badgeName.MatchString(name) {
 			continue
 		}
-		var b bytes.Buffer
-		err := support.WriteBadge(&b, s)
-		if err == nil {
-			err = outfile.Text(filepath.Join(dir, badges, name), outfile.Public, b.Bytes())
-		}
-		if err != nil {
+		write := func(w io.Writer) error { return support.WriteBadge(w, s) }
+		if err := outfile.Write(filepath.Join(dir, badges, name), outfile.Public, write); err != nil {
 			return fmt.Errorf("writing the badge of %s: %w", s.Name, err)
 		}
 	}
