@@ -24,6 +24,11 @@ func JSON(w io.Writer, p *Proof) error { return reports.WriteEncoded(w, p, "  ")
 
 // Console writes the problems, the verdict and the numbers.
 func Console(w io.Writer, p *Proof) error {
+	_, err := io.WriteString(w, p.text())
+	return err
+}
+
+func (p *Proof) text() string {
 	var b strings.Builder
 	for _, problem := range p.Problems {
 		fmt.Fprintf(&b, "PROBLEM  %s\n", safe.Line(problem))
@@ -42,8 +47,7 @@ func Console(w io.Writer, p *Proof) error {
 	if p.Gate {
 		b.WriteString(gateNote + "\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // gateNote explains the difference between the gate and a whole self-test.
@@ -53,11 +57,8 @@ const gateNote = "This is the gate: against a mutant it runs only the scenarios 
 
 // Markdown writes the text of [Console] and a table of the rows.
 func Markdown(w io.Writer, p *Proof) error {
-	var b, console strings.Builder
-	if err := Console(&console, p); err != nil {
-		return err
-	}
-	fmt.Fprintf(&b, "# %s\n\n%s", p.Verdict(), safe.MarkdownBlock("", console.String()))
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n%s", p.Verdict(), safe.MarkdownBlock("", p.text()))
 	b.WriteString("\n| Kind | Name | Requirement | Description | Outcome | Changed | Failed | Finding | ms |\n" +
 		"| --- | --- | --- | --- | --- | ---: | --- | --- | ---: |\n")
 	for _, r := range p.Rows {
