@@ -185,9 +185,7 @@ const maxFindings = 5
 
 func (p *printer) requirement(q *reports.Requirement, findings []*reports.Finding) {
 	p.prose(q.ID+"  ", "  ", fmt.Sprintf("%s: %s (%s)", q.Level, q.Title, reports.SectionText(q.Section)))
-	if q.Quote != "" {
-		p.field("Interface", q.Quote)
-	}
+	p.field("Interface", q.Quote)
 	problem := p.ProblemOf(q)
 	switch {
 	case problem == nil:
