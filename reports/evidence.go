@@ -186,6 +186,14 @@ func renumber(requirements []Requirement, findings []Finding, renamed map[int]in
 	}
 }
 
+// Links returns the exchanges that led to the finding: at least the one that shows it, if there is one.
+func (f *Finding) Links() []Link {
+	if len(f.Exchanges) == 0 && f.Exchange > 0 {
+		return []Link{{Exchange: f.Exchange, Part: Observation}}
+	}
+	return f.Exchanges
+}
+
 // maxLine is the maximum length of the expected and of the actual value in one line, in characters.
 const maxLine = 120
 

@@ -35,9 +35,8 @@ var fileName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 
 // Path returns the path of the script of a finding, relative to the folder of the reports, or "" if it has no script.
 func Path(r *reports.Result, f *reports.Finding) string {
-	hasExchange := f.Exchange != 0 || len(f.Exchanges) > 0
 	hasName := fileName.MatchString(f.Requirement) && fileName.MatchString(f.ID)
-	if !r.Run.Writes(reports.ReportScripts) || !hasExchange || !hasName {
+	if !r.Run.Writes(reports.ReportScripts) || len(f.Links()) == 0 || !hasName {
 		return ""
 	}
 	same := func(other reports.Finding) bool { return other.ID == f.ID && other.Requirement == f.Requirement }

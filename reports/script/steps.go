@@ -25,10 +25,7 @@ type step struct {
 
 // readSteps reads the exchanges of a finding in the order in which they were sent.
 func (s *script) readSteps(f *reports.Finding) error {
-	links := f.Exchanges
-	if len(links) == 0 && f.Exchange > 0 {
-		links = []reports.Link{{Exchange: f.Exchange, Part: reports.Observation}}
-	}
+	links := f.Links()
 	if len(links) == 0 {
 		return errors.New("the finding has no exchange")
 	}

@@ -49,12 +49,8 @@ func newTeller(r *reports.Result, f *reports.Finding) *teller {
 		result: r, finding: f,
 		objects: map[string]*object{}, count: map[string]int{}, callers: map[string]bool{},
 	}
-	links := f.Exchanges
-	if len(links) == 0 {
-		links = []reports.Link{{Exchange: f.Exchange, Part: reports.Observation}}
-	}
 	var texts []string
-	for _, link := range links {
+	for _, link := range f.Links() {
 		x, err := r.Exchange(link.Exchange)
 		if err != nil {
 			continue // a result that was edited by hand
