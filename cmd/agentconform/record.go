@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net/http"
@@ -87,15 +86,18 @@ func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 // wrap records the exchanges of a proxy, with its faults.
 func (r *recorder) wrap(proxy http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		body, failed := &tee{from: request.Body}, false
+		body, failed := &beginning{}, false
 		e := recording.Entry{Method: request.Method, URL: r.addressOf(request.URL), Header: request.Header.Clone(), Sent: time.Now()}
 		passed := request.WithContext(context.WithValue(request.Context(), unreached{}, &failed))
-		passed.Body = body
+		passed.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.TeeReader(request.Body, body), request.Body}
 		response := &capture{ResponseWriter: w, status: http.StatusOK}
 		isWhole := false
 		defer func() { // the proxy panics if the server breaks off
-			e.Took, e.Body = time.Since(e.Sent), body.kept.Bytes()
-			e.Status, e.Response, e.ResponseBody = response.status, response.header, response.kept.Bytes()
+			e.Took, e.Body = time.Since(e.Sent), body.bytes
+			e.Status, e.Response, e.ResponseBody = response.status, response.header, response.kept.bytes
 			size := response.size
 			if !isWhole {
 				size++
@@ -140,26 +142,21 @@ func (r *recorder) write(e recording.Entry, size int) {
 	r.count++
 }
 
-// tee keeps the beginning of what is read.
-type tee struct {
-	from io.ReadCloser
-	kept bytes.Buffer
-}
+// beginning keeps the beginning of what is written.
+type beginning struct{ bytes []byte }
 
-func (t *tee) Read(p []byte) (int, error) {
-	n, err := t.from.Read(p)
-	keep(&t.kept, p[:n])
-	return n, err
+// Write implements io.Writer.
+func (b *beginning) Write(p []byte) (int, error) {
+	b.bytes = append(b.bytes, p[:min(len(p), maxRecorded-len(b.bytes))]...)
+	return len(p), nil
 }
-
-func (t *tee) Close() error { return t.from.Close() }
 
 // capture keeps the beginning of a response.
 type capture struct {
 	http.ResponseWriter
 	status int
 	header http.Header // as it was sent; nil before that
-	kept   bytes.Buffer
+	kept   beginning
 	size   int
 }
 
@@ -179,10 +176,6 @@ func (c *capture) Write(p []byte) (int, error) {
 	}
 	n, err := c.ResponseWriter.Write(p)
 	c.size += n
-	keep(&c.kept, p[:n])
+	_, _ = c.kept.Write(p[:n])
 	return n, err
-}
-
-func keep(kept *bytes.Buffer, more []byte) {
-	kept.Write(more[:min(len(more), maxRecorded-kept.Len())])
 }
