@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/jstemmer/go-junit-report/v2/junit"
 
@@ -33,15 +32,11 @@ import (
 //   - if the exit code has another reason, for example that no requirement was tested, there is a testcase "verdict" with an
 //     error.
 func Write(w io.Writer, r *reports.Result) error {
-	var b strings.Builder
-	b.WriteString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n")
-	enc := xml.NewEncoder(&b)
-	enc.Indent("", "\t")
-	if err := enc.Encode(documentOf(r)); err != nil {
+	doc, err := xml.MarshalIndent(documentOf(r), "", "\t")
+	if err != nil {
 		return err
 	}
-	b.WriteString("\n")
-	_, err := io.WriteString(w, b.String())
+	_, err = io.WriteString(w, xml.Header+string(doc)+"\n")
 	return err
 }
 
