@@ -108,7 +108,7 @@ func (o Overview) reasonOfAll() string {
 	if len(o.Problems) > 0 || len(open) == 0 || o.Result.Run.Stopped != "" {
 		return ""
 	}
-	return Some(ids(open[0].Requirements), 1) + ": " + open[0].Text
+	return some(ids(open[0].Requirements), 1) + ": " + open[0].Text
 }
 
 // NextStep returns a label and the one next command or change for the reader. Both may be empty.
@@ -180,7 +180,7 @@ func (o Overview) Display() Display {
 	}
 	withoutKnown := reports.ConcludeKnown(r)
 	known := r.Verdict != reports.Conformant && withoutKnown == reports.Conformant
-	outdated := safe.Ellipsis(Some(r.Baseline.Outdated(), 1), maxCause)
+	outdated := safe.Ellipsis(some(r.Baseline.Outdated(), 1), maxCause)
 	switch {
 	case known && outdated == "":
 		s.Tone, s.Exit, s.Baseline = Allowed, 0, " (all failures are in the baseline, exit 0)"

@@ -44,7 +44,7 @@ func (o Overview) problems() (all []Problem) {
 			}
 		}
 		if len(p.Breaks) > 0 {
-			p.BreaksToo = Some(p.Breaks, 10) + " too"
+			p.BreaksToo = some(p.Breaks, 10) + " too"
 		}
 		p.Replay = o.replay(p)
 		if slices.ContainsFunc(all, func(other Problem) bool { return other.Owner == owner }) {

@@ -18,7 +18,7 @@ type Reason struct {
 }
 
 // String returns the requirements with the reason and what would help: "CP-LIST-7 (over budget: raise max_revisions)".
-func (r Reason) String() string { return Some(ids(r.Requirements), 6) + " (" + r.Because() + ")" }
+func (r Reason) String() string { return some(ids(r.Requirements), 6) + " (" + r.Because() + ")" }
 
 // Texts returns each reason as a sentence.
 func Texts(reasons []Reason) (all []string) {

@@ -86,5 +86,5 @@ func (o Overview) BrokenClaims() string {
 	if parts == nil {
 		return ""
 	}
-	return "claimed and not tested: " + Some(parts, 6)
+	return "claimed and not tested: " + some(parts, 6)
 }

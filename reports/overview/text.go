@@ -9,8 +9,8 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Some returns at most limit texts: "a, b and 5 more".
-func Some(all []string, limit int) string {
+// some returns at most limit texts: "a, b and 5 more".
+func some(all []string, limit int) string {
 	text := strings.Join(all[:min(len(all), limit)], ", ")
 	if more := len(all) - limit; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
@@ -129,7 +129,7 @@ func (o Overview) notScored() string {
 		if len(failed) == 0 {
 			return text + "; none of them failed"
 		}
-		return text + "; failed: " + Some(failed, 6) + " (result.json: not_scored)"
+		return text + "; failed: " + some(failed, 6) + " (result.json: not_scored)"
 	}
 }
 
