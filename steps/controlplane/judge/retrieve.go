@@ -235,7 +235,8 @@ func UpdatedAfterCreated(responses []*exchange.Response) error {
 	return nil
 }
 
-// HasCommit judges that a revision shows the commit id that is configured for its ref.
+// HasCommit judges that a DEPLOYED revision shows the commit id that is configured for its ref. Until a revision is DEPLOYED,
+// its commit id need not be known.
 func HasCommit(a *exchange.Response, commit string) error {
 	if err := IsServed(a); err != nil {
 		return err
@@ -243,6 +244,9 @@ func HasCommit(a *exchange.Response, commit string) error {
 	got := a.Get(commitField)
 	if strings.EqualFold(got.String(), commit) {
 		return nil
+	}
+	if status := a.Get("status").String(); isKnown(status) && status != "DEPLOYED" && status != "UNKNOWN" {
+		return outcome.Inconclusive("the revision is %s, and not DEPLOYED", status)
 	}
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,

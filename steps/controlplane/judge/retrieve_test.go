@@ -76,6 +76,11 @@ func retrieveRows() []judgetest.Row {
 		{Name: "the commit of the ref", Got: commit(200, `"repo_commit_sha":"ABC"`)},
 		{Name: "the commit of another ref", Got: commit(200, `"repo_commit_sha":"abcd"`),
 			Kind: outcome.WrongValue, Pointer: commitPointer, Actual: `"abcd"`},
+		{Name: "no commit before the revision is DEPLOYED", Got: HasCommit(judgetest.Response(200,
+			`{"status":"BUILDING","source_revision_config":{"repo_commit_sha":null}}`), "abc"), Verdict: reports.Inconclusive},
+		{Name: "no commit of a DEPLOYED revision", Got: HasCommit(judgetest.Response(200,
+			`{"status":"DEPLOYED","source_revision_config":{"repo_commit_sha":null}}`), "abc"),
+			Kind: outcome.WrongValue, Pointer: commitPointer, Actual: "null"},
 		{Name: "no commit", Got: commit(200, ``), Kind: outcome.Missing, Pointer: commitPointer, Actual: "nothing"},
 		{Name: "the commit in a refusal", Got: commit(404, `"repo_commit_sha":"abc"`), Kind: outcome.Refused},
 	}
