@@ -51,6 +51,7 @@ type belonging struct {
 	what  string // "an id" or "a text"
 	value string
 	base  string // of an ID: the address of the agent server
+	on    idAt   // a thread that the user has not created, if the run that brought it in was accepted there
 	order int    // in which the user's ids, or the user's texts, were noted
 }
 
@@ -114,10 +115,14 @@ func (r *isolation) note(s *seen) {
 	}
 	switch {
 	case s.Op.ID == "create-thread", !s.ofInterface() && s.Method == "POST": // such as a copy of a thread
-		r.noteID(s, b, "thread_id")
-		r.noteID(s, b, "run_id")
+		r.noteID(s, b, "thread_id", idAt{})
+		r.noteID(s, b, "run_id", idAt{})
 	case s.Op.ID == "create-run":
-		r.noteID(s, b, "run_id")
+		on := idAt{s.Base, s.In("thread_id")}
+		if b.ids[on] {
+			on = idAt{}
+		}
+		r.noteID(s, b, "run_id", on)
 		shortest := longEnough
 		if isOtherGraph(r.target, s) {
 			shortest = longInRecording
@@ -125,7 +130,7 @@ func (r *isolation) note(s *seen) {
 		for _, m := range s.request.Get("input.messages").Array() {
 			if text := m.Get("content").Str; len(text) >= shortest && !b.texts[text] {
 				b.texts[text] = true
-				r.texts.addAsJSON(text, &belonging{user: s.Caller.Name, what: "a text", value: text, order: len(b.texts)})
+				r.texts.addAsJSON(text, &belonging{user: s.Caller.Name, what: "a text", value: text, on: on, order: len(b.texts)})
 			}
 		}
 	}
@@ -135,7 +140,7 @@ func (r *isolation) note(s *seen) {
 func isOtherCaller(name string) bool { return strings.HasPrefix(name, target.OtherCaller) }
 
 // noteID notes the ID in a field of a response, unless it is empty, or short and not that of a thread.
-func (r *isolation) noteID(s *seen, b *belongings, field string) {
+func (r *isolation) noteID(s *seen, b *belongings, field string, on idAt) {
 	value := s.response.Get(field)
 	if value.Type != gjson.String && value.Type != gjson.Number {
 		return
@@ -146,7 +151,7 @@ func (r *isolation) noteID(s *seen, b *belongings, field string) {
 		return
 	}
 	b.ids[at] = true
-	noted := &belonging{user: s.Caller.Name, what: "an id", value: at.id, base: at.base, order: len(b.ids)}
+	noted := &belonging{user: s.Caller.Name, what: "an id", value: at.id, base: at.base, on: on, order: len(b.ids)}
 	if len(at.id) < longEnough {
 		r.threads[at.id] = append(r.threads[at.id], noted)
 	} else {
@@ -179,6 +184,7 @@ func (r *isolation) check(t *tally, s *seen) {
 	}
 	for _, of := range r.shownIn(s) {
 		isOwn := of.what == "an id" && (of.base != s.Base || own != nil && own.ids[idAt{of.base, of.value}])
+		isOwn = isOwn || own != nil && own.ids[of.on] // AS-AUTHZ-2 judges that the run was accepted
 		if !r.isJudged(s, of.user) || isOwn {
 			continue
 		}

@@ -50,6 +50,13 @@ func TestResponsesContainNothingOfAnotherUser(t *testing.T) {
 		"the identity of the other":        {nil, state, `{"metadata":{"owner":"ada"}}`, true},
 		"a word that is also an identity":  {nil, state, `{"language":"ada"}`, false},
 		"a text of both users":             {nil, state, `{"x":"` + echoed + `"}`, false},
+		"a text that the other wrote on a thread of the caller": {func(h *history, bob target.Caller) {
+			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":"`+aUUID+`"}`)
+			h.agent(h.target.Owner(), "POST", "/threads/"+aUUID+"/runs", runSaying("an intruder's text", ""), 200, `{"run_id":"10"}`)
+		}, "/threads/" + aUUID + "/state", `{"x":"an intruder's text"}`, false},
+		"a text that the other wrote on an unknown thread": {func(h *history, bob target.Caller) {
+			h.agent(h.target.Owner(), "POST", "/threads/"+aUUID+"/runs", runSaying("an intruder's text", ""), 200, `{"run_id":"10"}`)
+		}, "/threads/" + aUUID + "/state", `{"x":"an intruder's text"}`, true},
 		"a refusal of a caller without credentials": {func(h *history, _ target.Caller) {
 			nobody, err := h.target.Caller(target.NoCredentials)
 			require.NoError(h.t, err)

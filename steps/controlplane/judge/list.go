@@ -283,6 +283,9 @@ func HoldsExactly(l Listed) error {
 	case len(missing) > 0:
 		v.Kind = outcome.MissingItem
 		v.Summary = fmt.Sprintf("%s lacks %s", l.name(), reports.Count(len(missing), "revision"))
+		if len(unexpected) > 0 {
+			v.Summary += " and has " + reports.Count(len(unexpected), "other")
+		}
 	case len(repeated) > 0:
 		v.Kind = outcome.RepeatedItem
 		v.Summary = fmt.Sprintf("%s repeats %s", l.name(), reports.Count(len(repeated), "revision"))
