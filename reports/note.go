@@ -21,6 +21,7 @@ const (
 	NoteFixtures NoteKind = "fixtures"  // the target fetched nothing from the fixtures that the suite serves
 	NoteSecret   NoteKind = "secret"    // a secret is too short to be found in all responses
 	NoteInsecure NoteKind = "insecure"  // certificates were not verified
+	NoteWaiting  NoteKind = "waiting"   // the test run was stopped while it waited for a revision
 	NoteQueue    NoteKind = "queue"     // the agent server executes few runs at a time, and the suite started no more
 	NoteExplored NoteKind = "explored"  // a half could not be explored
 	NoteDetail   NoteKind = "detail"    // a refusal has its detail, but not as the string detail of a JSON object

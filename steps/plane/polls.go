@@ -37,6 +37,7 @@ type Observation struct {
 	Statuses []string           // each once, in the order in which they were seen
 	Deployed time.Time          // when DEPLOYED was read first, or zero
 	last     string             // the latest status
+	changed  time.Time          // when it was read first
 	revision string             // its id as in the first poll
 }
 
@@ -72,6 +73,9 @@ func (p *polls) record(deployment, revision string, a *exchange.Response) {
 	} else if known.last != status {
 		p.final[known.last] = false
 	}
+	if known.changed.IsZero() || known.last != status {
+		known.changed = a.Ended()
+	}
 	known.last = status
 	if known.Deployed.IsZero() && IsDeployed(status) {
 		known.Deployed = a.Ended()
@@ -82,6 +86,20 @@ func (p *polls) record(deployment, revision string, a *exchange.Response) {
 			AtMS: time.Since(p.testStart).Milliseconds()})
 	}
 	p.observed[key] = known
+}
+
+// Waiting returns the revision that has had a status that is not final for the longest time, with this status and its first
+// read. It returns "" if all revisions have a final status.
+func (p *polls) Waiting() (revision, status string, since time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, o := range p.observed {
+		isLonger := revision == "" || o.changed.Before(since)
+		if isLonger && !IsSettled(CanonicalStatus(o.last)) {
+			revision, status, since = o.revision, o.last, o.changed
+		}
+	}
+	return revision, status, since
 }
 
 // Observed returns the observations of a revision.

@@ -14,6 +14,22 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
+// TestWaiting checks that the revision is named that has kept a status that is not final for the longest time.
+func TestWaiting(t *testing.T) {
+	begun := time.Now()
+	p := newPolls(begun, time.Minute)
+	for i, read := range [][2]string{{"a", "BUILDING"}, {"b", "QUEUED"}, {"c", "QUEUED"}, {"b", "QUEUED"}, {"a", "DEPLOYED"}, {"c", "BUILDING"}} {
+		p.record("d", read[0], &exchange.Response{Body: []byte(`{"status":"` + read[1] + `"}`), Sent: begun.Add(time.Duration(i) * time.Second)})
+	}
+	revision, status, since := p.Waiting()
+	assert.Equal(t, []string{"b", "QUEUED"}, []string{revision, status})
+	assert.Equal(t, begun.Add(time.Second), since)
+	p.record("d", "b", &exchange.Response{Body: []byte(`{"status":"DEPLOYED"}`)})
+	p.record("d", "c", &exchange.Response{Body: []byte(`{"status":"BUILD_FAILED"}`)})
+	revision, _, _ = p.Waiting()
+	assert.Empty(t, revision)
+}
+
 // TestPollEnding checks when a poll that has not reached its condition ends, with timeouts.poll of 100 s.
 func TestPollEnding(t *testing.T) {
 	begun := time.Now()

@@ -68,7 +68,7 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 	if res.NotScored != nil {
 		res.NotScored.Findings = r.compared(r.notCounting.findings, order)
 	}
-	res.Notes = r.notes()
+	res.Notes = r.notes(stopped != "")
 	res.SetExchanges(order, r.target.Collector.Exchange)
 	reports.Tally(res)
 	if r.isRepeated() {
@@ -233,9 +233,18 @@ func (r *run) absent(res *reports.Result) []reports.NotJudged {
 	return all
 }
 
+// longWait is how long a revision must have had a status before the result of a stopped test run names it.
+const longWait = 10 * time.Second
+
 // notes returns the observations that are not failures but may matter to a user.
-func (r *run) notes() []reports.Note {
+func (r *run) notes(isStopped bool) []reports.Note {
 	all := r.target.Notes()
+	revision, status, since := r.plane.Waiting()
+	if wait := time.Since(since).Round(time.Second); isStopped && revision != "" && wait >= longWait {
+		all = append(all, reports.Note{Kind: reports.NoteWaiting, Text: r.target.Redact.Excerpt(fmt.Sprintf(
+			"when the test run was stopped, revision %s had been %s for %s: the suite waits up to timeouts.poll (%s) for it",
+			revision, status, wait, r.target.Config.Timeouts.Poll))})
+	}
 	if own := r.target.Collector.OwnToken(); own.Count > 0 {
 		all = append(all, own)
 	}
