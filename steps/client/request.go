@@ -2,6 +2,7 @@ package client
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -27,10 +28,6 @@ func invalidAddress(r exchange.Request) string {
 
 // hasDotSegments reports whether curl would shorten the path of a URL.
 func hasDotSegments(url string) bool {
-	for segment := range strings.SplitSeq(strings.ReplaceAll(strings.ToLower(url), "%2e", "."), "/") {
-		if segment == "." || segment == ".." {
-			return true
-		}
-	}
-	return false
+	segments := strings.Split(strings.ReplaceAll(strings.ToLower(url), "%2e", "."), "/")
+	return slices.Contains(segments, ".") || slices.Contains(segments, "..")
 }
