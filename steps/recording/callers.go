@@ -255,12 +255,8 @@ func restorer(t *target.Target) *strings.Replacer {
 		name, value, _ := strings.Cut(variable, "=")
 		quoted, _ := json.Marshal(value)
 		if string(quoted) == `"`+value+`"` { // in a body it would be escaped twice
-			pairs = append(pairs, "$"+name, value)
+			pairs = slices.Insert(pairs, 0, "$"+name, value) // before the names that it begins with, so that the longest is found
 		}
-	}
-	slices.Reverse(pairs) // a name comes after those that begin with it, so that the longer one is found first
-	for i := 0; i < len(pairs); i += 2 {
-		pairs[i], pairs[i+1] = pairs[i+1], pairs[i]
 	}
 	return strings.NewReplacer(pairs...)
 }
