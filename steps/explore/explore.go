@@ -360,16 +360,12 @@ func (e *Explorer) shrink(ctx context.Context, f *Failure) {
 	again := func(all []Operation) (fails, judged bool) {
 		tries++
 		shorter, _, err := e.try(ctx, line+tries, all, 0)
-		if shorter == nil {
-			return false, err == nil
+		fails = shorter != nil && (shorter.Requirement == f.Requirement || f.ambiguous && !shorter.ambiguous)
+		if fails {
+			*f = *shorter
+			f.Count = count
 		}
-		isClearer := f.ambiguous && !shorter.ambiguous
-		if shorter.Requirement != f.Requirement && !isClearer {
-			return false, err == nil
-		}
-		*f = *shorter
-		f.Count = count
-		return true, true
+		return fails, err == nil
 	}
 	mayTry := func() bool { return tries < maxTries && ctx.Err() == nil }
 	for part := len(f.Operations) / 2; part > 0; part /= 2 {
