@@ -53,9 +53,8 @@ func taggedCauses(res *reports.Result, q *reports.Requirement, scenarios []*feat
 // failure is a failed requirement with the exchanges that show its violations.
 type failure struct {
 	*reports.Requirement
-	shows [][]int // for each, the exchanges that it compares; nil stands for an unknown exchange
-	// repeats has the operations whose responses repeat what another caller got; nil if a violation shows something else.
-	repeats     []string
+	shows       [][]int  // for each, the exchanges that it compares; nil stands for an unknown exchange
+	repeats     []string // of repeatedOperations
 	isInvariant bool
 	// isSituational means that only scenarios about situations have failed.
 	isSituational bool
@@ -70,48 +69,55 @@ var ownedKinds = []outcome.Kind{outcome.ServerError, outcome.Refused, outcome.St
 // failureOf returns the exchanges that show the violations of a failed requirement. Those that it owns include the
 // violations by the record that its failure covers.
 func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) failure {
-	f := failure{Requirement: q, isInvariant: scenarios[0].Requirement.IsInvariant()}
-	f.isSituational = !slices.ContainsFunc(scenarios, func(s *features.Scenario) bool {
-		return !s.Is(features.TagSituation) && r.verdicts[s.Key()].Verdict == reports.Failed
-	})
-	isOther := false // whether a violation shows something else than a repeated response
-	for _, s := range r.selected {
-		v := r.verdicts[s.Key()]
-		hasFailed := v.Verdict == reports.Failed && slices.Contains(scenarios, s)
-		isCovered := v.Verdict == reports.Skipped && v.Skip != nil && v.Skip.Key == q.ID
-		if !hasFailed && !isCovered {
-			continue
+	f := failure{Requirement: q, isInvariant: scenarios[0].Requirement.IsInvariant(), isSituational: true}
+	var failed []*features.Scenario
+	for _, s := range scenarios {
+		if r.verdicts[s.Key()].Verdict == reports.Failed {
+			failed = append(failed, s)
+			f.isSituational = f.isSituational && s.Is(features.TagSituation)
 		}
-		for _, found := range v.Violations {
-			isOwned := slices.Contains(ownedKinds, found.Kind) && s.Terms.Record
-			if isOwned {
-				f.owns = append(f.owns, found.Shows()...)
-			}
-			if isCovered {
+	}
+	for _, s := range failed {
+		for _, found := range r.verdicts[s.Key()].Violations {
+			f.signs = append(f.signs, r.signsOf(found, isLeakKind(s.Requirement, found.Kind)))
+			if s.Terms.Record && !slices.Contains(ownedKinds, found.Kind) { // it may be shown by more exchanges
+				f.shows = append(f.shows, nil)
 				continue
 			}
-			if s.Terms.Record && !isOwned { // it may be shown by more exchanges
-				f.shows = append(f.shows, nil)
-			} else {
-				f.shows = append(f.shows, []int{found.Exchange, found.Compared.Shown, found.Compared.With})
-				for _, repeat := range found.Repeats {
-					f.shows = append(f.shows, []int{repeat})
-				}
-			}
-			f.signs = append(f.signs, r.signsOf(found, isLeakKind(s.Requirement, found.Kind)))
-			for _, id := range found.Shows() {
-				if s.Terms.Record || r.repeated(s, found.Kind, id) == 0 {
-					isOther = true
-				} else {
-					f.repeats = append(f.repeats, r.target.Collector.Observation(id).Op.ID)
-				}
+			f.shows = append(f.shows, []int{found.Exchange, found.Compared.Shown, found.Compared.With})
+			for _, repeat := range found.Repeats {
+				f.shows = append(f.shows, []int{repeat})
 			}
 		}
 	}
-	if isOther {
-		f.repeats = nil
+	for _, s := range r.selected {
+		v := r.verdicts[s.Key()]
+		isCovered := v.Verdict == reports.Skipped && v.Skip != nil && v.Skip.Key == q.ID
+		for _, found := range v.Violations {
+			isOwned := s.Terms.Record && slices.Contains(ownedKinds, found.Kind)
+			if isOwned && (isCovered || slices.Contains(failed, s)) {
+				f.owns = append(f.owns, found.Shows()...)
+			}
+		}
 	}
+	f.repeats = r.repeatedOperations(failed)
 	return f
+}
+
+// repeatedOperations returns the operations whose responses repeat what another caller got, or nil if a violation shows
+// something else.
+func (r *run) repeatedOperations(failed []*features.Scenario) (operations []string) {
+	for _, s := range failed {
+		for _, found := range r.verdicts[s.Key()].Violations {
+			for _, id := range found.Shows() {
+				if s.Terms.Record || r.repeated(s, found.Kind, id) == 0 {
+					return nil
+				}
+				operations = append(operations, r.target.Collector.Observation(id).Op.ID)
+			}
+		}
+	}
+	return operations
 }
 
 // repeated returns the exchange in which another caller got the same response from the same URL before, or 0. If the
