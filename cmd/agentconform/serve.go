@@ -148,12 +148,13 @@ func (f *serveFlags) beginProxy(layers []faults.Layer) (*served, error) {
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
 		return nil, fmt.Errorf("--proxy %q: give the base URL of a server, such as http://127.0.0.1:2024", f.proxy)
 	}
-	recorded, err := f.recorder()
-	if err != nil {
-		return nil, err
-	}
-	var transport http.RoundTripper
-	if recorded != nil {
+	var recorded *recorder
+	var transport http.RoundTripper // nil: the default
+	if f.record != "" {
+		recorded, err = f.recorder()
+		if err != nil {
+			return nil, err
+		}
 		transport = recorded
 	}
 	handler, err := faults.Before(at, transport, layers...)
@@ -177,11 +178,8 @@ func (f *serveFlags) beginProxy(layers []faults.Layer) (*served, error) {
 	return &served{address, address + faults.ProxiedAgent, stop}, nil
 }
 
-// recorder returns the recorder of --record, or nil.
+// recorder returns the recorder of --record.
 func (f *serveFlags) recorder() (*recorder, error) {
-	if f.record == "" {
-		return nil, nil //nolint:nilnil // nothing is recorded
-	}
 	cfg, err := f.config.load()
 	if err != nil {
 		return nil, err
