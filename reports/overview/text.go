@@ -115,22 +115,21 @@ func (o Overview) notScored() string {
 		return ""
 	case n == nil:
 		return "requirement set " + set + " has every requirement and scenario of this version"
-	default:
-		scenarios := 0
-		var failed []string
-		for _, q := range n.Requirements {
-			scenarios += len(q.Scenarios)
-			if q.Verdict == reports.Failed {
-				failed = append(failed, q.ID)
-			}
-		}
-		text := fmt.Sprintf("%s of %s are newer than requirement set %s and do not count", reports.Count(scenarios, "scenario"),
-			reports.Count(len(n.Requirements), "requirement"), set)
-		if len(failed) == 0 {
-			return text + "; none of them failed"
-		}
-		return text + "; failed: " + some(failed, 6) + " (result.json: not_scored)"
 	}
+	scenarios := 0
+	var failed []string
+	for _, q := range n.Requirements {
+		scenarios += len(q.Scenarios)
+		if q.Verdict == reports.Failed {
+			failed = append(failed, q.ID)
+		}
+	}
+	text := fmt.Sprintf("%s of %s are newer than requirement set %s and do not count", reports.Count(scenarios, "scenario"),
+		reports.Count(len(n.Requirements), "requirement"), set)
+	if len(failed) == 0 {
+		return text + "; none of them failed"
+	}
+	return text + "; failed: " + some(failed, 6) + " (result.json: not_scored)"
 }
 
 // Facts returns labels and texts about the whole test run for formats without a summary of their own.
