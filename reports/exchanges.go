@@ -14,6 +14,48 @@ import (
 	"slices"
 )
 
+// Exchange is one HTTP request with its response, redacted. If there is no response, Status is 0 and Error is the reason.
+type Exchange struct {
+	ID        int      `json:"id"`
+	Scenario  string   `json:"scenario"` // "uri:line name", or "fixture: ..." for shared fixtures
+	Method    string   `json:"method"`
+	URL       string   `json:"url"`
+	Operation string   `json:"operation,omitempty"` // operation ID of the contract; may be empty
+	Request   Message  `json:"request"`
+	Status    int      `json:"status"`
+	Response  Message  `json:"response"`
+	MS        float64  `json:"ms"`
+	Error     string   `json:"error,omitempty"`
+	AtMS      int64    `json:"at_ms"` // since the start of the test run
+	Curl      string   `json:"curl,omitempty"`
+	Problems  []string `json:"problems,omitempty"` // violations of the contract
+	// Repeated reports that the suite sent the request twice because the server closed an idle connection without a
+	// response. The server may have carried out both requests.
+	Repeated bool `json:"repeated,omitempty"`
+}
+
+// RepeatedNote explains an exchange with a request that was sent twice.
+const RepeatedNote = "the suite sent this request twice, because the server closed an idle connection without a " +
+	"response; the server may have carried out both requests"
+
+// Message is the request or response of an exchange. If the body was too long and is cut, Size and SHA256 are those of the
+// whole body.
+type Message struct {
+	Headers map[string][]string `json:"headers"`
+	Body    string              `json:"body"`
+	Size    int                 `json:"size,omitempty"`
+	SHA256  string              `json:"sha256,omitempty"`
+	// Secrets are the places of a request at which the suite put a secret. Names of variables are replaced by their values
+	// only at these places: at all others they are text, which may come from the target.
+	Secrets []SecretPlace `json:"secrets,omitempty"`
+}
+
+// SecretPlace is the place of a secret in a request: a header, or a JSON pointer into the body.
+type SecretPlace struct {
+	Header  string `json:"header,omitempty"`
+	Pointer string `json:"pointer,omitempty"`
+}
+
 // ExchangesFile is the name of the file with all exchanges of a test run, in the folder of result.json. It has JSON Lines,
 // compressed with gzip: the first line names the test run, and each other line is one exchange.
 const ExchangesFile = "exchanges.jsonl.gz"
