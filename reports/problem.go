@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/agentconform/agentconform/reports/safe"
 )
@@ -128,6 +129,11 @@ func shareCause(r *Result, some, others []*Finding) bool {
 // index matches the indices of a JSON pointer.
 var index = regexp.MustCompile(`/[0-9]+\b`)
 
+// valueOf returns the pointer of a finding without indices. It is the same for a field of a revision and of one in a list.
+func valueOf(f *Finding) string {
+	return strings.TrimPrefix(index.ReplaceAllString(f.Pointer, "/*"), "/resources/*")
+}
+
 // isAlike reports whether two findings differ in at most one of the operation, the kind, the class of the input, and the
 // value in the body. One fault often shows at several operations, or with several inputs. Not all findings have a class
 // and a value. Results of earlier versions have no kinds. Leaks by several operations are at different values. If an input
@@ -139,7 +145,7 @@ func isAlike(a, b *Finding) bool {
 		return true
 	}
 	differences := 0
-	value, other := index.ReplaceAllString(a.Pointer, "/*"), index.ReplaceAllString(b.Pointer, "/*")
+	value, other := valueOf(a), valueOf(b)
 	for _, differ := range []bool{a.Operation != b.Operation, a.Kind != b.Kind,
 		a.Class != "" && b.Class != "" && a.Class != b.Class,
 		value != "" && other != "" && value != other} {

@@ -64,6 +64,10 @@ func TestProblemsOfOneRequirement(t *testing.T) {
 		{"several operations", []reports.Finding{accepted, with(func(f *reports.Finding) { f.Operation = "get-run" })}, "GET", 1},
 		{"items of a list", []reports.Finding{with(func(f *reports.Finding) { f.Pointer = "/0" }),
 			with(func(f *reports.Finding) { f.Pointer, f.Kind = "/7", "leak" })}, "GET", 1},
+		{"a field in a list and in GET", []reports.Finding{with(func(f *reports.Finding) { f.Operation, f.Pointer = "list-revisions", "/resources/3/id" }),
+			with(func(f *reports.Finding) { f.Operation, f.Pointer = "get-revision", "/id" })}, "GET", 1},
+		{"other fields in a list and in GET", []reports.Finding{with(func(f *reports.Finding) { f.Operation, f.Pointer = "list-revisions", "/resources/3/id" }),
+			with(func(f *reports.Finding) { f.Operation, f.Pointer = "get-revision", "/status" })}, "GET", 2},
 		{"a list as a whole and an item", []reports.Finding{missing, leaked}, "GET", 1},
 		{"another input and another violation", []reports.Finding{accepted, crashed}, "GET", 2},
 		{"an exchange that shows both", []reports.Finding{shown, with(func(f *reports.Finding) {
