@@ -69,6 +69,19 @@ func TestJudgeRequest(t *testing.T) {
 	}
 }
 
+func TestBoundaryCasesOfAnEnum(t *testing.T) {
+	sort := Parameter{Name: "sort", In: "query", Type: "string", Enum: []string{"created_at", "name"}}
+	status := Parameter{Name: "status", In: "query", Type: "string", Enum: []string{"NEW"}, List: true}
+	op := Operation{Parameters: []Parameter{sort, status}}
+	valid := map[string]bool{}
+	for _, c := range BoundaryCases(op, "sort") {
+		valid[c.Value] = c.Valid
+		assert.Equal(t, c.Valid, sort.ClassOf(c.Value) == "", c.Value)
+	}
+	assert.Equal(t, map[string]bool{"created_at": true, "name": true, "no-created_at": false, "created_at,created_at": false}, valid)
+	assert.Empty(t, BoundaryCases(op, "status"))
+}
+
 // TestBoundaryCasesAreTheContracts checks the validity of the derived cases with the oracle.
 func TestBoundaryCasesAreTheContracts(t *testing.T) {
 	op, found := shared.Find(ControlPlane, "GET", revisionsPath)

@@ -184,8 +184,9 @@ func (r *isolation) check(t *tally, s *seen) {
 	}
 	for _, of := range r.shownIn(s) {
 		isOwn := of.what == "an id" && (of.base != s.Base || own != nil && own.ids[idAt{of.base, of.value}])
-		isOwn = isOwn || own != nil && own.ids[of.on] // AS-AUTHZ-2 judges that the run was accepted
-		if !r.isJudged(s, of.user) || isOwn {
+		// The other user's run was accepted on a thread of the caller, which the scenario that sent it judges (AS-AUTHZ-2).
+		isIntrusion := !r.target.Recorded && own != nil && own.ids[of.on]
+		if !r.isJudged(s, of.user) || isOwn || isIntrusion {
 			continue
 		}
 		hasSent := r.hasSent(s, of.value)

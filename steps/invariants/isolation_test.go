@@ -54,6 +54,11 @@ func TestResponsesContainNothingOfAnotherUser(t *testing.T) {
 			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":"`+aUUID+`"}`)
 			h.agent(h.target.Owner(), "POST", "/threads/"+aUUID+"/runs", runSaying("an intruder's text", ""), 200, `{"run_id":"10"}`)
 		}, "/threads/" + aUUID + "/state", `{"x":"an intruder's text"}`, false},
+		"a text that the other wrote on a thread of the caller, in a recording": {func(h *history, bob target.Caller) {
+			h.target.Recorded = true
+			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":"`+aUUID+`"}`)
+			h.agent(h.target.Owner(), "POST", "/threads/"+aUUID+"/runs", runSaying("an intruder's text that is long enough to be found in a recording, too", ""), 200, `{"run_id":"10"}`)
+		}, "/threads/" + aUUID + "/state", `{"x":"an intruder's text that is long enough to be found in a recording, too"}`, true},
 		"a text that the other wrote on an unknown thread": {func(h *history, bob target.Caller) {
 			h.agent(h.target.Owner(), "POST", "/threads/"+aUUID+"/runs", runSaying("an intruder's text", ""), 200, `{"run_id":"10"}`)
 		}, "/threads/" + aUUID + "/state", `{"x":"an intruder's text"}`, true},

@@ -58,7 +58,8 @@ func withRows(text string, names map[int][]string) string {
 		for end < len(lines) && isRow(lines[end]) {
 			end++
 		}
-		if slices.ContainsFunc(lines[start:end], func(row string) bool { return strings.HasPrefix(row, "|") }) {
+		isNew := func(row string) bool { return strings.HasPrefix(row, "|") } // it has no indentation yet
+		if slices.ContainsFunc(lines[start:end], isNew) {
 			align(lines[start:end])
 		}
 		start = end
