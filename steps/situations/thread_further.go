@@ -105,10 +105,12 @@ func (t *Thread) knowsUser(ctx context.Context, g *agent.GraphRun) error {
 	})
 }
 
-// failed returns the runs that the thread has accepted before the further one, and that have neither completed nor been
-// rolled back.
+// failed returns the runs that the thread has accepted before the further one, that were told to fail, and that were not
+// rolled back. Others may have completed: after a lost race, a run and the one that came too late to roll it back have the
+// same input.
 func (t *Thread) failed() []*agent.GraphRun {
-	return t.AllExcept(slices.Concat(t.completed, t.removed, []*agent.GraphRun{t.next})...)
+	others := t.AllExcept(slices.Concat(t.completed, t.removed, []*agent.GraphRun{t.next})...)
+	return slices.DeleteFunc(others, func(g *agent.GraphRun) bool { return g.Order.Words != agent.Fail })
 }
 
 func (t *Thread) stateEndsWithFurther(context.Context) error {
