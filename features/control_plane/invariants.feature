@@ -52,6 +52,7 @@ Feature: Invariants of all control-plane responses
     The latest revision is the one that latest_revision_id of the response names, whether that was built or not.
     Judged against all reads of that revision. A field that was not sent, such as the commit id, is compared once the
     revision has a final status: before, it may be empty or have another text, but not the value of another revision.
+    From patience after that, null is a wrong value, too; a deployment may omit the field.
     The response to POST or PATCH may omit any field.
 
     Scenario: No response with a deployment shows the source_revision_config of a revision other than its latest

@@ -66,8 +66,9 @@ func pointerIn(s *seen, path string) string {
 
 // asNamed judges that the source_revision_config of a deployment is that of the revision that it names as latest (section
 // 2). It compares responses that contain a deployment with what reads of the revision have shown. Until the revision is
-// built, a field that was not sent, such as the commit id, may have any value that no deployed revision has. The response
-// to a POST or PATCH need not show the fields, but it must not show a wrong value.
+// built, a field that was not sent, such as the commit id, may have any value that no deployed revision has. Once it is
+// built, null is a wrong value of such a field. The response to a POST or PATCH need not show the fields, but it must not
+// show a wrong value.
 func (r *revisions) asNamed(t *tally, s *seen) {
 	if s.Op.ID != "get-deployment" && !isWrite(s) || !s.shows() {
 		return
@@ -76,7 +77,7 @@ func (r *revisions) asNamed(t *tally, s *seen) {
 	latest := r.revision(id)
 	for _, got := range readsOf(id, s.response, s.ID) {
 		wasSent := r.sentFor(got.revision, got.field) != ""
-		mayBeEmpty := !wasSent || isWrite(s)
+		mayBeEmpty := isWrite(s) || !wasSent && !r.showsTooLate(s, got)
 		if got.value == "" && mayBeEmpty || got.field == commit && r.commits[got.value] {
 			continue
 		}
@@ -91,6 +92,13 @@ func (r *revisions) asNamed(t *tally, s *seen) {
 		t.compare(s, got, got.value != "" && slices.ContainsFunc(values, isSame),
 			"A deployment shows another %s than its latest revision", values[first].String())
 	}
+}
+
+// showsTooLate reports whether a response contains a field although the revision had its final status longer ago than
+// patience, so that the value must be that of the revision. A deployment need not have a field that was not sent.
+func (r *revisions) showsTooLate(s *seen, got read) bool {
+	settled := r.revision(got.revision).settled
+	return s.response.Get(sourceConfig+"."+got.field).Exists() && !settled.IsZero() && s.Sent.After(settled.Add(r.patience))
 }
 
 // asBefore judges that an update keeps the fields that it does not name as they were in the revision before (section 2).

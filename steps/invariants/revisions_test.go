@@ -96,6 +96,12 @@ func TestDeploymentShowsTheSourceOfItsLatestRevision(t *testing.T) {
 			h.reads(deployment, `{"latest_revision_id":"`+two+`","source_revision_config":`+config+`}`)
 		}
 	}
+	withinPatience := func(config string) func(h *history) {
+		return func(h *history) {
+			h.at = h.at.Add(-850 * time.Millisecond) // the next response comes a second later
+			shows(config)(h)
+		}
+	}
 	judgeEach(t, asNamed, func(h *history) {
 		h.created(`{"source_revision_config":{"repo_ref":"main"}}`, two)
 		for _, seen := range [][2]string{{"BUILDING", "pending"}, {"DEPLOYED", "abc"}} {
@@ -103,7 +109,9 @@ func TestDeploymentShowsTheSourceOfItsLatestRevision(t *testing.T) {
 				`","source_revision_config":{"repo_ref":"main","repo_commit_sha":"`+seen[1]+`"}}`)
 		}
 	}, map[string]row{
-		"without the commit":                 {shows(`{"repo_ref":"main","repo_commit_sha":null}`), ""},
+		"without the commit":                 {shows(`{"repo_ref":"main"}`), ""},
+		"null as commit":                     {shows(`{"repo_ref":"main","repo_commit_sha":null}`), config + "repo_commit_sha"},
+		"null as commit, within patience":    {withinPatience(`{"repo_ref":"main","repo_commit_sha":null}`), ""},
 		"another commit":                     {shows(`{"repo_ref":"main","repo_commit_sha":"def"}`), config + "repo_commit_sha"},
 		"null for a field that was not sent": {shows(`{"repo_ref":"main","image_uri":null}`), ""},
 	})
