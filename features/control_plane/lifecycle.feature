@@ -88,7 +88,7 @@ Feature: Deployment status and polling
         | two updates were sent at the same time          |
 
   @CP-POLL-4 @should @section-3
-  @needs:alternatives.broken_ref|alternatives.broken_image_uri @creates:1/1
+  @needs:alternatives.broken_ref|alternatives.broken_image_uri @creates:1/1 @after:CP-UPDATE-10
   Rule: A broken source ends in CREATE_FAILED, BUILD_FAILED or DEPLOY_FAILED, never in DEPLOYED
     "Revision status values (exactly): ... CREATE_FAILED, BUILD_FAILED, DEPLOY_FAILED, DEPLOYED"
     Polling stops at each of these four statuses. If the target returns 4xx for the broken source, no revision exists
