@@ -12,7 +12,7 @@ Feature: Create, deploy, call, update and call again
     deployment with PATCH /v2/deployments/{deployment_id}."
     The first user calls the agent server of the deployment before and after the PATCH. After it, the ai message must come
     from the new revision. That also holds after several updates in a row: the build of an earlier one may end later, but
-    must not replace the latest.
+    must not replace the latest. The graph configuration file is the one that graph_config_path names (section 2).
 
     @creates:1/1
     Scenario: A deployment is created, called, updated, and called again
@@ -20,6 +20,17 @@ Feature: Create, deploy, call, update and call again
       When the user calls its agent server
       Then the agent server replies with an ai message
       Given the deployment was updated to the second source and is DEPLOYED again
+      When the user calls its agent server again
+      Then the ai message comes from the new revision
+      And five further threads are served by the new revision
+
+    @creates:1/1
+    @needs:alternatives.graph_config_differs
+    Scenario: After an update of graph_config_path, the agent server serves the graph of that file
+      Given a DEPLOYED deployment created for this scenario
+      When the user calls its agent server
+      Then the agent server replies with an ai message
+      Given the deployment was updated to the second graph_config_path and is DEPLOYED again
       When the user calls its agent server again
       Then the ai message comes from the new revision
       And five further threads are served by the new revision

@@ -18,7 +18,8 @@ const (
 	JavaScript = "javascript"
 )
 
-// ConfigPath is the path of the graph configuration file in each source. AlternativeConfigPath is the path of a copy.
+// ConfigPath is the path of the graph configuration file in each source. AlternativeConfigPath is the path of a second one,
+// whose graph answers with another prefix.
 const (
 	ConfigPath            = "langgraph.json"
 	AlternativeConfigPath = "alternative.json"
@@ -37,7 +38,10 @@ var kit embed.FS
 const (
 	prefix      = `"You said: "`
 	nextPrefix  = `"Next: you said: "`
+	otherPrefix = `"Alternative: you said: "`
 	missingFile = "./missing"
+
+	alternativePrefix = "alternative_" // of the name of the graph file that AlternativeConfigPath names
 )
 
 // graphFiles contains the names of the graph files by language.
@@ -95,13 +99,15 @@ func Sources(language string) (fs.FS, error) {
 		add("conformance", e.Name(), text)
 		switch e.Name() {
 		case ConfigPath:
-			add("conformance", AlternativeConfigPath, text)
+			add("conformance", AlternativeConfigPath, strings.Replace(text, graphFile, alternativePrefix+graphFile, 1))
 			broken := strings.Replace(text, "./"+graphFile, missingFile+path.Ext(graphFile), 1)
 			add("broken", ConfigPath, broken)
 			add("broken", AlternativeConfigPath, broken)
 		case graphFile:
+			add("conformance", alternativePrefix+graphFile, strings.Replace(text, prefix, otherPrefix, 1))
 			add("conformance_next", graphFile, strings.Replace(text, prefix, nextPrefix, 1))
 			add("broken", graphFile, "def (\n"+text)
+			add("broken", alternativePrefix+graphFile, "def (\n"+text)
 		}
 	}
 	return all, nil

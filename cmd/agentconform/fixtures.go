@@ -104,6 +104,7 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	a.TagRef = cmp.Or(a.TagRef, set.TagRef)
 	a.BrokenRef = cmp.Or(a.BrokenRef, set.BrokenRef)
 	a.GraphConfigPath = cmp.Or(a.GraphConfigPath, set.AlternativeGraphConfigPath)
+	a.GraphConfigDiffers = a.GraphConfigDiffers || a.GraphConfigPath != "" && a.GraphConfigPath == set.AlternativeGraphConfigPath
 	a.ImageURI = cmp.Or(a.ImageURI, set.SecondImageURI)
 	a.BrokenImageURI = cmp.Or(a.BrokenImageURI, set.BrokenImageURI)
 	if len(a.Commits) == 0 {

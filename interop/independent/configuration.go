@@ -52,7 +52,7 @@ func (s *Server) Configure(c *config.Config) error {
 		"source_revision_config": object{"repo_ref": nil, "image_uri": image + "1"}}
 	c.Create.Body, c.Create.Refused = ofGit, ofImage
 	c.Alternatives = config.Alternatives{RepoRef: secondRef, TagRef: tagRef, BrokenRef: brokenRef,
-		GraphConfigPath: otherGraph, Commits: commits}
+		GraphConfigPath: otherGraph, GraphConfigDiffers: true, Commits: commits}
 	if s.edition == config.SelfHosted {
 		c.Create.Body, c.Create.Refused = ofImage, ofGit
 		c.Alternatives = config.Alternatives{ImageURI: image + "2", BrokenImageURI: image + "broken"}

@@ -298,6 +298,9 @@ func (s *Server) setStatus(d *deployment, rev *revision, status string) {
 	if status == deployed && rev.n > d.live {
 		d.live, s.agents[d.slug] = rev.n, d.agent
 		d.agent.voice = cmp.Or(voices[orElse(rev.Ref, "")], voices[orElse(rev.Image, "")], "Inner voice")
+		if orElse(rev.Path, "") == otherGraph {
+			d.agent.voice = "Nested " + strings.ToLower(d.agent.voice)
+		}
 	}
 }
 

@@ -11,7 +11,8 @@ import (
 )
 
 // FS contains a folder for each source. conformance is complete. conformance_next and broken contain only the files that
-// differ: the next revision answers with another prefix, and the broken graph has a syntax error.
+// differ: the next revision answers with another prefix, and the broken graph has a syntax error. With alternative.json,
+// the second graph configuration file, the graph answers with a third prefix.
 //
 //go:embed conformance conformance_next broken
 var FS embed.FS

@@ -22,7 +22,7 @@ func Describe(cfg *config.Config, server *reference.Server) {
 	cfg.Create = config.Create{Body: set.Create, Refused: set.RefusedCreate}
 	cfg.Alternatives = config.Alternatives{
 		RepoRef: set.SecondRef, TagRef: set.TagRef, BrokenRef: set.BrokenRef, Commits: set.CommitIDs,
-		GraphConfigPath: set.AlternativeGraphConfigPath, ImageURI: set.SecondImageURI, BrokenImageURI: set.BrokenImageURI,
+		GraphConfigPath: set.AlternativeGraphConfigPath, GraphConfigDiffers: set.AlternativeGraphConfigPath != "", ImageURI: set.SecondImageURI, BrokenImageURI: set.BrokenImageURI,
 	}
 	cfg.Vocabulary = set.Vocabulary
 	cfg.AssistantID = set.AssistantID

@@ -136,13 +136,15 @@ type Existing struct {
 // Alternatives are further sources of the deployment's repository or registry. Each enables the requirements that
 // need it.
 type Alternatives struct {
-	RepoRef         string            `yaml:"repo_ref"`          // a second branch, whose graph gives other answers
-	TagRef          string            `yaml:"tag_ref"`           // refs/tags/...
-	GraphConfigPath string            `yaml:"graph_config_path"` // a second graph configuration file
-	ImageURI        string            `yaml:"image_uri"`         // a second image, whose graph gives other answers
-	BrokenRef       string            `yaml:"broken_ref"`        // a branch that exists and cannot be built
-	BrokenImageURI  string            `yaml:"broken_image_uri"`  // an image that exists and cannot be deployed
-	Commits         map[string]string `yaml:"commits"`           // commit id by ref
+	RepoRef         string `yaml:"repo_ref"`          // a second branch, whose graph gives other answers
+	TagRef          string `yaml:"tag_ref"`           // refs/tags/...
+	GraphConfigPath string `yaml:"graph_config_path"` // a second graph configuration file
+	// GraphConfigDiffers reports whether the graph of GraphConfigPath gives other answers than that of create.body.
+	GraphConfigDiffers bool              `yaml:"graph_config_differs"`
+	ImageURI           string            `yaml:"image_uri"`        // a second image, whose graph gives other answers
+	BrokenRef          string            `yaml:"broken_ref"`       // a branch that exists and cannot be built
+	BrokenImageURI     string            `yaml:"broken_image_uri"` // an image that exists and cannot be deployed
+	Commits            map[string]string `yaml:"commits"`          // commit id by ref
 }
 
 // User is an end user of the agent server. The first creates the data, the second must not see it. A third may have the

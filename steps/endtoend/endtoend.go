@@ -23,12 +23,14 @@ type World struct {
 	controlPlane *controlplane.World
 
 	runs []*agent.GraphRun // in their order; each has ended
+	key  string            // of the source of the last update
 }
 
 // Define registers the sentences about a deployment and its agent server together for one scenario (section 1).
 func Define(r *common.Definitions, t *target.Target, p *plane.Plane, agents *agent.Agents, c *controlplane.World) {
 	w := &World{target: t, plane: p, agents: agents, controlPlane: c}
-	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdated)
+	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdatedToSecond)
+	r.Given(`the deployment was updated to the second graph_config_path and is DEPLOYED again`, w.wasUpdatedToSecondPath)
 	r.Given(`the deployment was updated three times in a row, last to the second source, and all revisions have settled`,
 		w.wasUpdatedInARow)
 	r.When(`the user calls its agent server`, w.userCallsDeployment)
@@ -78,8 +80,19 @@ func (w *World) userCallsDeployment(ctx context.Context) error {
 
 func (w *World) agentReplies() error { return agent.HoldsAnswered(w.last().Final, w.last()) }
 
-func (w *World) wasUpdated(ctx context.Context) error {
-	change, _ := w.plane.Sources.Another()
+func (w *World) wasUpdatedToSecond(ctx context.Context) error {
+	change, key := w.plane.Sources.Another()
+	return w.wasUpdated(ctx, change, key)
+}
+
+func (w *World) wasUpdatedToSecondPath(ctx context.Context) error {
+	const field = "graph_config_path"
+	return w.wasUpdated(ctx, map[string]any{field: w.plane.Sources.ValueOf(field)}, "alternatives."+field)
+}
+
+// wasUpdated updates the deployment to the source that a key configures, and waits until it is DEPLOYED.
+func (w *World) wasUpdated(ctx context.Context, change map[string]any, key string) error {
+	w.key = key
 	d := w.controlPlane.Deployment
 	if err := w.plane.Update(ctx, d, change); err != nil {
 		return err
@@ -95,6 +108,7 @@ func (w *World) wasUpdated(ctx context.Context) error {
 // the builds: while the first is built, two wait, and a server may build the later of them first.
 func (w *World) wasUpdatedInARow(ctx context.Context) error {
 	d := w.controlPlane.Deployment
+	_, w.key = w.plane.Sources.Another()
 	for n := 1; n <= 3; n++ {
 		if err := w.plane.Update(ctx, d, w.plane.Sources.Next(n)); err != nil {
 			return err
@@ -123,8 +137,7 @@ func (w *World) userCallsUntilNew(ctx context.Context) error {
 }
 
 func (w *World) isNew() error {
-	_, key := w.plane.Sources.Another()
-	return judge.AnswerIsNew(w.last().Final, w.last().Said(), w.runs[0].Said(), key)
+	return judge.AnswerIsNew(w.last().Final, w.last().Said(), w.runs[0].Said(), w.key)
 }
 
 // messageIsNew returns an error if the last ai message equals that of the first revision. It blocks if the graph ignores

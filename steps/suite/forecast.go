@@ -198,7 +198,8 @@ func (f *Forecast) needs(keys []string, anonymous bool) error {
 // ofRepository has the alternatives of deployments from a repository, in words. All others are those of deployments
 // from an image.
 var ofRepository = map[string]string{
-	"repo_ref": "repo_ref", "tag_ref": "tags", "graph_config_path": "graph_config_path", "broken_ref": "repo_ref",
+	"repo_ref": "repo_ref", "tag_ref": "tags", "graph_config_path": "graph_config_path",
+	"graph_config_differs": "graph_config_path", "broken_ref": "repo_ref",
 	"commits": "commits",
 }
 
