@@ -44,12 +44,12 @@ type Agents struct {
 	maker  *shared.Maker
 
 	atOnce  int      // how many runs are in progress at most
-	needed  int      // how many runs at a time the preflight tries, because the scenarios may need them
-	threads sync.Map // the threads that servers returned, by address of the server and ID
+	needed  int      // number of simultaneous runs that the preflight tries, because the scenarios may need them
+	threads sync.Map // threads returned by servers, by server address and ID
 
-	// Of the server that is judged:
+	// The fields below are about the agent server under test.
 	runs inProgress
-	pace atomic.Pointer[pace] // what the preflight has learned so far; nil if nothing
+	pace atomic.Pointer[pace] // results of the preflight so far, or nil
 
 	completed    atomic.Pointer[GraphRun] // a plain run whose join returned and whose state has its answer, or nil
 	showsRunning atomic.Bool              // a run was seen with the status running
@@ -57,19 +57,19 @@ type Agents struct {
 	unended      atomic.Bool              // a run was still pending or running after timeouts.run
 }
 
-// New returns the agent servers of the target, whose addresses the control plane may name. About atOnce runs are in
-// progress at the same time, and no more than the server executes. The preflight measures whether it executes enough
-// runs at a time for the number of scenarios.
+// New returns the agent servers of the target, including those whose addresses the control plane returns. About atOnce
+// runs are in progress at the same time, and no more than the server executes. The preflight measures whether the server
+// executes enough runs at a time for the number of scenarios.
 func New(t *target.Target, p *plane.Plane, maker *shared.Maker, atOnce, scenarios int) *Agents {
 	atOnce = max(atOnce, mostAtOnce)
 	return &Agents{target: t, plane: p, maker: maker, atOnce: atOnce, runs: newInProgress(atOnce),
 		needed: max(leastAtOnce, min(scenarios, mostAtOnce))}
 }
 
-// Maker returns the maker of what scenarios share.
+// Maker returns the maker of shared fixtures.
 func (as *Agents) Maker() *shared.Maker { return as.maker }
 
-// Server is one deployed agent server at its address ({deployment_url}), with the state that all agent servers share.
+// Server is one deployed agent server at its address ({deployment_url}). All Servers share the state in Agents.
 type Server struct {
 	*Agents
 	Base       string
@@ -80,15 +80,15 @@ type Server struct {
 	owner  *target.Caller // nil: the target's owner
 }
 
-// OwnedBy returns the same agent server, at which scenarios create threads and runs as another user.
+// OwnedBy returns the same agent server with another owner: scenarios create threads and runs as that user.
 func (s *Server) OwnedBy(who target.Caller) *Server {
 	other := *s
 	other.owner = &who
 	return &other
 }
 
-// Owner returns the user as whom scenarios create threads and runs at this server: the first user of the configuration,
-// or the user of OwnedBy.
+// Owner returns the user that scenarios create threads and runs as: the user of OwnedBy, or else the first user of the
+// configuration.
 func (s *Server) Owner() target.Caller {
 	if s.owner != nil {
 		return *s.owner
@@ -96,7 +96,7 @@ func (s *Server) Owner() target.Caller {
 	return s.target.Owner()
 }
 
-// AgentServer returns the agent server under test: the configured one, else that of the shared deployment.
+// AgentServer returns the agent server under test: the configured one, or else the agent server of the shared deployment.
 func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 	return shared.Get(ctx, as.maker, "the agent server", func(ctx context.Context) (*Server, error) {
 		if as.target.Config.AgentTarget != "" {
@@ -119,7 +119,8 @@ func (as *Agents) AgentServer(ctx context.Context) (*Server, error) {
 	})
 }
 
-// judgedDeployment returns the shared deployment. If the test run only reads, it returns the one of the configuration.
+// judgedDeployment returns the shared deployment. If the test run only reads, it returns the configured existing
+// deployment.
 func (as *Agents) judgedDeployment(ctx context.Context) (*plane.Deployment, error) {
 	if !as.target.Config.ReadOnly {
 		return as.plane.Shared(ctx, as.plane.Fixtures.Deployed)
@@ -172,9 +173,10 @@ func (as *Agents) awaitAddress(ctx context.Context, d *plane.Deployment) (string
 	return "", as.missingAddress(d, last)
 }
 
-// missingAddress returns the outcome for a deployment without the address of an agent server. It blocks if the user has
-// set agent_url_from, because that key or the target is wrong. Otherwise it skips: the target may have no agent
-// servers. If the deployment has no URL, agent_url_from cannot help, and agent_target only if it is not set.
+// missingAddress returns the outcome for a deployment without the address of an agent server. If the user has set
+// agent_url_from, the outcome is blocked, because that key or the target is wrong. Otherwise it is skipped, because the
+// target may have no agent servers. The remedy does not name agent_url_from if the deployment has no URL at all, and
+// names agent_target only if it is not set.
 func (as *Agents) missingAddress(d *plane.Deployment, a *exchange.Response) *outcome.Outcome {
 	seen := "it has no http or https URL"
 	var found []string
@@ -233,8 +235,8 @@ func blockedByStatus(stays string, cause error) *outcome.Outcome {
 		"nothing else shows that the deployment is up: %v", stays, cause).ByRequirement("CP-POLL-1")
 }
 
-// notServing lists the threads of a user, and returns the evidence that the agent server does not serve yet, or nil. If
-// shown is set, one of the two listing endpoints must return 2xx.
+// notServing lists the threads of a user. It returns the evidence that the agent server does not serve yet, or nil if it
+// does. If shown is set, one of the two listing endpoints must return 2xx.
 func (s *Server) notServing(ctx context.Context, shown bool) (missing *outcome.Outcome, err error) {
 	request := s.target.ToAgent(s.Base, s.target.Owner(), http.MethodGet, ThreadsPath, nil)
 	if missing, err = s.tryServing(ctx, request, shown); err != nil || missing == nil || !shown {
@@ -264,9 +266,9 @@ func (s *Server) tryServing(ctx context.Context, request exchange.Request, shown
 	return nil, nil
 }
 
-// FindRefusal returns the status with which the configured agent server refuses callers without credentials. It returns
-// 0 if the server serves them or if users are configured. It tries two operations, since one may be open by mistake. It
-// must return before scenarios begin.
+// FindRefusal returns the status with which the configured agent server refuses callers without credentials. It returns 0
+// if the server serves them or if users are configured. It tries two operations, since one may be open by mistake. Call
+// it before the scenarios begin.
 func (as *Agents) FindRefusal(ctx context.Context) (status int, err error) {
 	c := as.target.Config
 	if c.AgentTarget == "" || len(c.Users) > 0 {

@@ -37,7 +37,7 @@ func joinPath(id, run string) string { return runPath(id, run) + "/join" }
 // RollbackStrategy is the multitask_strategy that the interface defines (section 3).
 const RollbackStrategy = "rollback"
 
-// text returns the content of the last human message: the words, and a text that the message of no other run contains.
+// text returns the content of the last human message: the words, and a text that is unique to the run.
 func (as *Agents) text(o Order) string {
 	if o.Text != "" {
 		return o.Text
@@ -53,7 +53,7 @@ func (s *Server) send(ctx context.Context, who target.Caller, method, path strin
 	return s.target.Client.Do(ctx, s.target.ToAgent(s.Base, who, method, path, body))
 }
 
-// CreateThread creates a thread and enters it in the ledger. The caller judges the response.
+// CreateThread creates a thread and adds it to the ledger. The caller judges the response.
 func (s *Server) CreateThread(ctx context.Context, who target.Caller, metadata map[string]any) (*Thread, error) {
 	body := map[string]any{}
 	if metadata != nil {
@@ -189,7 +189,7 @@ func (s *Server) Post(ctx context.Context, t *Thread, o Order) (g *GraphRun, err
 	return g, err
 }
 
-// Start posts a run that the scenario needs: it must be accepted, and the graph must work.
+// Start posts a run that the scenario needs. It returns an error if the run is refused or the graph does not work.
 func (s *Server) Start(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
 	if !o.trial {
 		if err := s.Understood(ctx, o.words()...); err != nil {
@@ -212,9 +212,9 @@ func (s *Server) startAlone(ctx context.Context, who target.Caller, o Order) (*G
 	return s.Start(ctx, t, o)
 }
 
-// Together waits until runs on the number of threads may be in progress at the same time, executed or pending, and
-// returns the server at which they are started. The words that they need are tried before, because that takes runs,
-// too. Leave releases the slots.
+// Together waits until a number of threads may have unfinished runs at the same time, executed or pending, and returns
+// the server to start them at. It first tries the words that they need, because that takes runs too. Leave releases the
+// slots.
 func (s *Server) Together(ctx context.Context, threads int, words ...string) (group *Server, leave func(), err error) {
 	if err := s.Understood(ctx, words...); err != nil {
 		return nil, nil, err
@@ -247,9 +247,9 @@ func (s *Server) GetRun(ctx context.Context, who target.Caller, g *GraphRun) (*e
 	return a, err
 }
 
-// readKnown sends a read of a run, and repeats it while the response is 404 and the run may still be unknown: a read
-// within patience after the creation may show the state before it (section 4). It does not repeat reads of other
-// callers, of runs that the server did not create, and of runs that a rollback may have removed.
+// readKnown reads a run. It repeats the read if the response is 404 and the server may not show the run yet: within
+// patience after the creation, a read may show the state before it (section 4). It does not repeat reads by other
+// callers, reads of runs that the server did not create, and reads of runs that a rollback may have removed.
 func (s *Server) readKnown(
 	ctx context.Context, who target.Caller, g *GraphRun, request exchange.Request,
 ) (a *exchange.Response, err error) {
@@ -280,7 +280,7 @@ func (s *Server) Join(ctx context.Context, who target.Caller, g *GraphRun) (*exc
 	return s.readKnown(ctx, who, g, request)
 }
 
-// JoinCompleted joins a run that is over. The time of the response is judged, so the timeout is that of any request.
+// JoinCompleted joins a run that has ended. The response must be prompt, so the timeout is timeouts.request.
 func (s *Server) JoinCompleted(ctx context.Context, who target.Caller, g *GraphRun) (*exchange.Response, error) {
 	return s.readKnown(ctx, who, g, s.joinOf(who, g))
 }

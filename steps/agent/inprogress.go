@@ -25,16 +25,16 @@ func newInProgress(atOnce int) inProgress {
 	return inProgress{slots: client.NewSemaphore(atOnce), group: make(chan struct{}, 1), lasts: map[string]*lastRun{}}
 }
 
-// lastRun is the last run of a thread. When it has ended, those before it have ended, too.
+// lastRun is the last run of a thread. When it has ended, all earlier runs of the thread have ended too.
 type lastRun struct {
 	run   *GraphRun // nil until it is accepted
 	until time.Time
-	timer *time.Timer // calls over; nil until the run is accepted
+	timer *time.Timer // calls over when the run should have ended; nil until the run is accepted
 	leave func()      // releases the slot of the thread
 }
 
-// enter waits until one more thread may have unfinished runs. A thread that has one keeps its slot. The caller defers
-// abandon.
+// enter waits until one more thread may have unfinished runs. A thread with unfinished runs keeps its slot. The caller
+// defers abandon.
 func (p *inProgress) enter(ctx context.Context, thread string) error {
 	p.mu.Lock()
 	has := p.lasts[thread] != nil
@@ -56,8 +56,8 @@ func (p *inProgress) enter(ctx context.Context, thread string) error {
 	return nil
 }
 
-// enterGroup waits until the number of threads may have unfinished runs at the same time, and takes their slots, or all
-// slots if there are fewer. One group at a time collects slots: two could wait for each other's.
+// enterGroup waits until the given number of threads may have unfinished runs at the same time, and takes their slots, or
+// all slots if there are fewer. Only one group at a time collects slots, because two groups could wait for each other.
 func (p *inProgress) enterGroup(ctx context.Context, threads int) (leave func(), err error) {
 	select {
 	case p.group <- struct{}{}:
@@ -92,7 +92,8 @@ func (p *inProgress) abandon(thread string) {
 	}
 }
 
-// accepted records a run that was accepted. It comes after the run before it on the thread, unless it rolls that back.
+// accepted records a run that was accepted. The server executes it after the previous run of the thread, unless it rolls
+// that run back.
 func (p *inProgress) accepted(g *GraphRun, slack time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,7 +111,7 @@ func (p *inProgress) accepted(g *GraphRun, slack time.Duration) {
 	last.timer = time.AfterFunc(time.Until(last.until), func() { p.over(g) })
 }
 
-// over records the end of a run. It releases the slot of the thread, unless another run came after it.
+// over records the end of a run. It releases the slot of the thread, unless a later run on the thread is unfinished.
 func (p *inProgress) over(g *GraphRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -150,7 +151,7 @@ func (as *Agents) RunsEnd() (end time.Time) {
 }
 
 // StillQueued returns a blocked outcome if a late run is probably still in the queue of the server: its status does not
-// show that it has ended, and a plain run on another thread is not executed either.
+// show an end, and the server does not execute a plain run on another thread either.
 func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 	if !s.judged {
 		return nil
@@ -177,8 +178,8 @@ func (s *Server) StillQueued(ctx context.Context, g *GraphRun) error {
 // EndStatuses are the statuses of runs that have ended, at known agent servers.
 var EndStatuses = []string{"success", "error", "timeout", "interrupted"}
 
-// UnfinishedStatuses are the statuses of runs in progress, and CompleteStatuses those of runs that have completed with
-// success or failure, at the same servers.
+// UnfinishedStatuses are the statuses of runs in progress at known agent servers, and CompleteStatuses those of runs that
+// have completed with success or failure.
 var (
 	UnfinishedStatuses = []string{"pending", "running"}
 	CompleteStatuses   = []string{"success", "error", "timeout"}
@@ -196,7 +197,7 @@ func isRunning(run *exchange.Response) bool {
 
 func isUnfinished(run *exchange.Response) bool { return isPending(run) || isRunning(run) }
 
-// hasChanged reports whether GET of a run shows another status than the response to its creation.
+// hasChanged reports whether GET of a run shows a different status than the response to its creation.
 func hasChanged(accepted, run *exchange.Response) bool {
 	before, now := accepted.Get("status").String(), run.Get("status").String()
 	return run.OK() && before != "" && now != "" && before != now

@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// accept records a run of an hour that was accepted on the thread, and returns a weak pointer to it.
+// accept records an accepted run that takes an hour, and returns a weak pointer to it.
 func accept(t *testing.T, p *inProgress, thread string) weak.Pointer[GraphRun] {
 	t.Helper()
 	require.NoError(t, p.enter(t.Context(), thread))
@@ -23,8 +23,8 @@ func accept(t *testing.T, p *inProgress, thread string) weak.Pointer[GraphRun] {
 	return weak.Make(g)
 }
 
-// TestTimersOfEndedRunsAreStopped checks that nothing keeps a run in memory that was seen to end, that another run came
-// after, or that was in progress at the end of a test run.
+// TestTimersOfEndedRunsAreStopped checks that timers do not keep a run in memory after it has ended, after a later run on
+// its thread, and at the end of a test run.
 func TestTimersOfEndedRunsAreStopped(t *testing.T) {
 	p := newInProgress(2)
 	seen := accept(t, &p, "a")
@@ -39,7 +39,7 @@ func TestTimersOfEndedRunsAreStopped(t *testing.T) {
 	assert.False(t, p.lasts["b"].timer.Stop(), "the timer was stopped")
 }
 
-// TestAGroupTakesItsSlotsTogether lets two groups wait, of which one asks for more slots than there are.
+// TestAGroupTakesItsSlotsTogether lets two groups wait. One of them asks for more slots than there are.
 func TestAGroupTakesItsSlotsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newInProgress(3)

@@ -8,7 +8,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Listed is a list of threads, and whether it has a certain thread.
+// Listed is a list of threads. It records whether the list contains a certain thread.
 type Listed struct {
 	Rows     Listing
 	Response *exchange.Response
@@ -56,7 +56,7 @@ func (s *Server) Listed(ctx context.Context, t *Thread, limit time.Duration) (Li
 	return l, err
 }
 
-// look reads the list once. It reports whether another read would show nothing else.
+// look reads the list once. It reports whether no further read is needed.
 func (s *Server) look(ctx context.Context, t *Thread, l *Listed) (done bool, err error) {
 	l.Rows, l.Response, err = s.List(ctx, t.Owner, nil, t)
 	l.Holds = l.Rows.Thread(t.ID).Exists()

@@ -20,21 +20,19 @@ import (
 
 const searchPath = ThreadsPath + "/search"
 
-// searchPage is the limit of each page if the search without a limit may be incomplete. searchPages is the maximum
-// number of pages.
+// If a search without a limit may be incomplete, the suite reads at most searchPages pages with the limit searchPage.
 const searchPage, searchPages = 100, 50
 
 // LeastPage is the smallest page size that a server is assumed to use: a shorter list is complete.
 const LeastPage = 10
 
-// Filter narrows a listing of threads: "metadata" that they must have (an object), "ids" (an array), as the search
-// operation takes them. A nil one sends nothing.
+// Filter narrows a list of threads, with the parameters of the search operation: "metadata" (an object) and "ids" (an
+// array). A nil Filter sends no parameters.
 type Filter map[string]any
 
-// List returns the threads that the caller can list, and the last response that added a thread. It uses the listing
-// operation of the configuration, or the one that the target serves; a filter goes to the search operation, since the
-// plain list takes none. If wanted threads are given, a short first list is complete only if it contains one of
-// them.
+// List returns the threads that the caller can list, and the last response that added a thread. It uses the configured
+// listing operation, or else the one that the target serves. Filters go to the search operation, because GET /threads has
+// none. If wanted threads are given, a short first list is complete only if it contains one of them.
 func (s *Server) List(ctx context.Context, who target.Caller, f Filter, wanted ...*Thread) (Listing, *exchange.Response, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, nil, err
@@ -108,9 +106,9 @@ func (s *Server) search(ctx context.Context, who target.Caller, f Filter, page m
 }
 
 // findListing finds the endpoint that lists threads, unless the configuration names it. It tries GET /threads as the
-// user. If the server does not have that (404, 405 or 501), but has POST /threads/search, that is used from then on. The
-// same applies if GET /threads returns something other than an array, and the search returns an array. The error is that
-// of the context: the scenarios that list threads judge a server that does not respond.
+// user. If the server does not have that route (404, 405 or 501) but has POST /threads/search, the search is used from
+// then on. The same applies if GET /threads returns no array and the search returns one. The error is the cause of the
+// context. A server that does not respond is judged by the scenarios that list threads.
 func (s *Server) findListing(ctx context.Context) error {
 	if s.target.Config.Agent.Listing != "" {
 		return nil
@@ -142,7 +140,7 @@ func (s *Server) findListing(ctx context.Context) error {
 	return err
 }
 
-// ReadsOf returns the paths of GET that may show something of a run, including the list of threads if GET lists them.
+// ReadsOf returns the paths of GET requests that may show data of a run, including the list of threads if GET lists them.
 func (s *Server) ReadsOf(ctx context.Context, g *GraphRun) ([]string, error) {
 	paths := []string{StatePath(g.Thread.ID), runPath(g.Thread.ID, g.ID), joinPath(g.Thread.ID, g.ID)}
 	if err := s.findListing(ctx); err != nil || s.target.Searches() {
@@ -151,8 +149,8 @@ func (s *Server) ReadsOf(ctx context.Context, g *GraphRun) ([]string, error) {
 	return append(paths, ThreadsPath), nil
 }
 
-// ListOther lists the threads with the endpoint that [Server.List] does not use. It returns an error that skips if the
-// endpoint does not serve the user: a target needs only one.
+// ListOther lists the threads with the endpoint that [Server.List] does not use. If that endpoint does not serve the
+// user, it returns a skip, because a target needs only one of the two.
 func (s *Server) ListOther(ctx context.Context, who target.Caller) (*exchange.Response, error) {
 	if err := s.findListing(ctx); err != nil {
 		return nil, err
@@ -175,11 +173,11 @@ func (s *Server) ListOther(ctx context.Context, who target.Caller) (*exchange.Re
 	return s.listBy(ctx, who, search)
 }
 
-// Listing has the pages of a list of threads, or is nil if no response is a list. The threads are parsed for each use,
-// since many scenarios keep a list and it may be long.
+// Listing has the pages of a list of threads. It is nil if no response is a list. The threads are parsed on each use,
+// because many scenarios keep a list and it may be long.
 type Listing []*exchange.Response
 
-// ListingOf returns the listing of one page.
+// ListingOf returns a listing with one page.
 func ListingOf(a *exchange.Response) Listing {
 	if a.OK() && a.IsArray() {
 		return Listing{a}
@@ -187,8 +185,8 @@ func ListingOf(a *exchange.Response) Listing {
 	return nil
 }
 
-// MayLack reports whether a thread that is missing from a search may be on a page that was not read. This is the case
-// if the last page has at least LeastPage threads: the server may have its own limit, and may ignore the offset.
+// MayLack reports whether a thread that is missing from a search may be on a page that was not read. It may be if the
+// last page has at least LeastPage threads, because the server may have its own limit and ignore the offset.
 func (l Listing) MayLack() bool {
 	if len(l) == 0 || l[0].Request.Method != http.MethodPost {
 		return false
@@ -223,7 +221,7 @@ func nameOf(row gjson.Result) string {
 	return cmp.Or(exchange.IDKey(row.Get("thread_id").String()), row.Raw)
 }
 
-// Thread returns the thread as the listing shows it, or a value that does not exist if it is missing.
+// Thread returns the thread as the listing shows it. If the thread is missing, the value does not exist.
 func (l Listing) Thread(id string) gjson.Result {
 	for _, row := range l.All() {
 		if exchange.SameID(row.Get("thread_id").String(), id) {

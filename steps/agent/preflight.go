@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// perResponse is the hold of a run as a multiple of the time of a response: during a run, a scenario sends up to
-	// six requests, and each may take twice as long as those of the preflight.
+	// perResponse is the hold of a run divided by the response time: during a run, a scenario sends up to six requests, and
+	// each may take twice as long as those of the preflight.
 	perResponse = 12
 	// maxHold limits the hold that the preflight chooses, so that a test run at a slow target ends in a reasonable
 	// time. A scenario that loses its race doubles its hold (see tooLong).
 	maxHold = 10 * time.Second
 	// lateStart is longer than known servers take to start a run.
 	lateStart = 1200 * time.Millisecond
-	// leastAtOnce and enoughAtOnce limit how many runs at a time are tried first. Some scenarios need a second run in
+	// The preflight first tries from leastAtOnce to enoughAtOnce runs at a time. Some scenarios need a second run in
 	// progress. With eight, a test run against a fast server takes two thirds of the time that it takes with four.
 	leastAtOnce, enoughAtOnce = 2, 8
-	// mostAtOnce limits how many are tried if a server executes enoughAtOnce. With sixteen, a test run against a fast
-	// server takes two thirds of the time that it takes with eight.
+	// mostAtOnce is the maximum number of runs that the preflight tries if the server executes enoughAtOnce. With sixteen,
+	// a test run against a fast server takes two thirds of the time that it takes with eight.
 	mostAtOnce = 16
 )
 
@@ -42,9 +42,9 @@ type pace struct {
 	held   *GraphRun     // a run that waited, and during which the server served other requests; or nil
 }
 
-// preflight returns the pace of the server, which it measures once. The time of a plain run decides how long runs must
-// wait. Waiting runs and a plain one at the same time show how many runs the server executes at a time. The error is
-// that of the context: if a run fails, other scenarios judge it, and the pace stays unknown.
+// preflight measures the pace of the server once and returns it. The time of a plain run determines how long runs must
+// wait. Several waiting runs and a plain one, started together, show how many runs the server executes at a time. The
+// error is the cause of the context. If a run fails, the pace stays unknown, because scenarios judge failed runs.
 func (s *Server) preflight(ctx context.Context) (pace, error) {
 	if !s.judged {
 		return pace{}, nil
@@ -69,7 +69,8 @@ func (s *Server) preflight(ctx context.Context) (pace, error) {
 	})
 }
 
-// separateCallers compares the owner of a thread with a caller without credentials on one connection.
+// separateCallers tests whether the server confuses the owner of a thread with a caller without credentials on the same
+// connection.
 func (s *Server) separateCallers(ctx context.Context, t *Thread) {
 	path := StatePath(t.ID)
 	s.target.SeparateCallers(ctx, s.target.ToAgent(s.Base, t.Owner, http.MethodGet, path, nil),
@@ -78,7 +79,7 @@ func (s *Server) separateCallers(ctx context.Context, t *Thread) {
 
 func (as *Agents) learn(p pace) { as.pace.Store(&p) }
 
-// learned returns what the preflight has learned so far.
+// learned returns the results of the preflight so far.
 func (as *Agents) learned() pace {
 	if p := as.pace.Load(); p != nil {
 		return *p
@@ -95,13 +96,13 @@ func holdAfter(g *GraphRun) time.Duration {
 	return min(hold, maxHold)
 }
 
-// Hold returns how long a run waits if its input asks for it. After a lost race, wanted is how long the next run should wait.
+// Hold returns how long a run waits if its input asks for it. After a lost race, wanted is the hold of the next run.
 func (as *Agents) Hold(wanted time.Duration) time.Duration {
 	return max(wanted, as.target.Config.Agent.Hold, as.learned().hold).Round(time.Millisecond)
 }
 
-// tooLong returns an error if a run would wait longer than after the two lost races that each scenario may
-// have, which double the hold each.
+// tooLong returns an error if the hold exceeds the longest hold that a scenario can need. A scenario may lose two races,
+// and each doubles its hold.
 func (as *Agents) tooLong(hold time.Duration) error {
 	c := as.target.Config
 	if hold <= 4*(max(maxHold, c.Agent.Hold)+c.Timeouts.Run) {
@@ -111,22 +112,21 @@ func (as *Agents) tooLong(hold time.Duration) error {
 		hold.Round(time.Second))
 }
 
-// Slack returns how much later than expected something may happen: a response takes about a
-// twelfth of the hold (see perResponse).
+// Slack returns the tolerance for an event that is late: a response takes about a twelfth of the hold (see perResponse).
 func (as *Agents) Slack() time.Duration { return as.Hold(0) / 8 }
 
 const (
-	// leastPatience is longer than a server with replicas takes to show what it has written.
+	// leastPatience is longer than a server with replicas takes to show its own writes.
 	leastPatience = 2 * time.Second
 	// leastPrompt is longer than a busy machine delays a response.
 	leastPrompt = time.Second
 )
 
-// Patience returns how long to wait for a message or status that is due.
+// Patience returns how long to wait for a message or a status that the server should show.
 func (as *Agents) Patience() time.Duration { return max(leastPatience, 2*as.Hold(0)) }
 
-// If one run was still pending or running after timeouts.run, most likely further runs would be, too. Later waits get
-// 1/shortPart of timeouts.run, and at most longestShort.
+// If one run is unfinished after timeouts.run, further runs probably will be too. Later waits get 1/shortPart of
+// timeouts.run, and at most longestShort.
 const (
 	shortPart    = 10
 	longestShort = 12 * time.Second
@@ -148,13 +148,14 @@ func (as *Agents) HasUnended() bool { return as.unended.Load() }
 // NoteUnended notes that a run of the server was still pending or running after timeouts.run.
 func (as *Agents) NoteUnended() { as.unended.Store(true) }
 
-// Prompt returns the longest time of a response that does not wait for anything.
+// Prompt returns the maximum time of a response that does not wait for a run.
 func (as *Agents) Prompt() time.Duration { return max(leastPrompt, as.Hold(0)/2) }
 
 // OneAtATime reports whether the server executes one run at a time.
 func (as *Agents) OneAtATime() bool { return as.learned().atOnce == 1 }
 
-// limit sets how many threads may have unfinished runs to what the server executes at a time, unless that is unknown.
+// limit sets the maximum number of threads with unfinished runs to the number of runs that the server executes at a time,
+// unless that is unknown.
 func (s *Server) limit(atOnce int) {
 	if atOnce == 0 {
 		return
@@ -172,9 +173,9 @@ func (s *Server) limit(atOnce int) {
 	}
 }
 
-// count completes the pace with how many runs the server executes at a time, up to enoughAtOnce.
-// If the plain run is late, it tries again with more time: the server may have been busy, or start runs late. A small
-// number counts only if a second measurement with more time confirms it. One that fails is repeated once.
+// count measures how many runs the server executes at a time, up to enoughAtOnce, and adds that to the pace. If the plain
+// run is late, it tries again with more time, because the server may have been busy or start runs late. A small number
+// counts only if a second measurement with more time confirms it. A measurement that fails is repeated once.
 func (s *Server) count(ctx context.Context, p pace) pace {
 	more := max(s.Hold(0), lateStart)
 	first := 0
@@ -195,8 +196,8 @@ func (s *Server) count(ctx context.Context, p pace) pace {
 	return p
 }
 
-// countMore counts again, up to the number of runs that the test run needs. It tries up to twice, because the server may be
-// busy at first.
+// countMore measures again, up to the number of runs that the test run needs. It tries up to twice, because the server
+// may be busy at first.
 func (s *Server) countMore(ctx context.Context, p pace) pace {
 	for range 2 {
 		if _, plain, executed := s.startTogether(ctx, s.needed-1, p.hold); plain != nil {
@@ -207,9 +208,9 @@ func (s *Server) countMore(ctx context.Context, p pace) pace {
 	return p
 }
 
-// startTogether starts some runs that wait, and then a plain run. If the plain run completes before any of the others
-// can end, the server executes all of them at a time. Then it returns the first of the waiting runs and the plain run.
-// Otherwise, it derives the least number of runs at a time from the time until all have ended. It returns 0 if that is
+// startTogether starts some runs that wait, and then a plain run. If the plain run completes before any waiting run can
+// end, the server executes all of them at a time, and startTogether returns the first waiting run and the plain run.
+// Otherwise it derives the minimum number of simultaneous runs from the time until all have ended. The number is 0 if
 // unknown.
 func (s *Server) startTogether(
 	ctx context.Context, waiting int, hold time.Duration,

@@ -27,14 +27,14 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// queue is an agent server that executes so many runs at a time, in the order in which they came, and shows what a run
-// writes when it ends.
+// queue is an agent server that executes a limited number of runs at a time, in the order of their arrival. It shows the
+// messages of a run when the run ends.
 type queue struct {
 	workers int
 	pending chan *queued
-	blocks  bool          // it answers nothing while a run waits
-	late    time.Duration // after which a worker starts with a run, except the first one
-	refuses int           // the number of runs with at least lateStart that are refused
+	blocks  bool          // it sends no responses while a run waits
+	late    time.Duration // delay after which a worker starts each run except the first
+	refuses int           // number of runs with a hold of at least lateStart that it still refuses
 	answers chan struct{} // a mutex as a channel: in a bubble, time does not pass while a goroutine waits for a sync.Mutex
 	runs    sync.Map      // by thread
 
@@ -135,7 +135,7 @@ func serverOf(t *testing.T, q *queue, change func(*config.Config)) *Server {
 	return &Server{Base: server.URL, Agents: as, judged: true}
 }
 
-// TestNoMoreRunsThanTheServerExecutes fills the places that are there after the preflight.
+// TestNoMoreRunsThanTheServerExecutes starts as many runs as the preflight has measured.
 func TestNoMoreRunsThanTheServerExecutes(t *testing.T) {
 	t.Parallel()
 	for workers, key := range map[int]int{1: 0, 2: 0, 3: 0, 10: 0, 11: 5, 20: 0, 40: 0} {
@@ -157,8 +157,8 @@ func TestNoMoreRunsThanTheServerExecutes(t *testing.T) {
 	}
 }
 
-// TestLateRunsAreNotOneAtATime checks the pace of servers that execute five runs at a time, and start each one late from
-// the second on. If the measurement with more time fails, it is repeated, and without it nothing is known.
+// TestLateRunsAreNotOneAtATime checks the pace of servers that execute five runs at a time and start every run late
+// except the first. If the measurement with more time fails, it is repeated. Without it, the pace is unknown.
 func TestLateRunsAreNotOneAtATime(t *testing.T) {
 	t.Parallel()
 	for failures, isNoted := range map[int]bool{0: true, 1: true, 2: false} {
@@ -208,9 +208,9 @@ func TestASlotIsGivenBackIfNoRunIsStarted(t *testing.T) {
 	})
 }
 
-// TestThePreflightTriesWhatTheScenariosNeed counts its requests: five for a completed run and the list of threads, and
-// for each run that it tries at a time a thread and a run, and one read of the state of the plain run. If the server executes
-// enough runs at a time, it tries more.
+// TestThePreflightTriesWhatTheScenariosNeed counts the requests of the preflight. There are five for a completed run and
+// the list of threads, then two for each run that it tries (a thread and a run), and one read of the state of the plain
+// run. If the server executes enough runs at a time, the preflight tries more.
 func TestThePreflightTriesWhatTheScenariosNeed(t *testing.T) {
 	t.Parallel()
 	for scenarios, requests := range map[int]int{1: 5 + 2*2 + 1, 3: 5 + 3*2 + 1, 8: 5 + 8*2 + 1, 100: 5 + 8*2 + 1 + 16*2 + 1} {

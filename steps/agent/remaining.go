@@ -5,7 +5,7 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// Value returns the run in progress as judgements see a run that a rollback removes.
+// Value returns the run in progress as judgements see it: a run that a rollback removes.
 func (p *Progress) Value() judge.Prior {
 	return judge.Prior{Run: p.GraphRun.Value(), Ahead: Values(p.ahead), Shown: p.Shown, Until: p.Until()}
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/agentconform/agentconform/steps/messages"
 )
 
-// samePart is the number of consecutive characters of an input that an answer must contain to repeat a part of it.
-// Fewer may occur by chance: a greeting may contain "agent".
+// samePart is the minimum number of consecutive characters of an input in an answer that counts as a repetition. A
+// shorter match may be chance: a greeting may contain "agent".
 const samePart = 8
 
-// ignoredInput returns an answer of a run and reports whether it shows that the graph ignored the input: the state
-// holds the input unchanged, and no ai message after it repeats a part of it. A missing input, a missing ai message and
-// one without a text are mistakes of the server.
+// ignoredInput returns an answer of a run, and reports whether it shows that the graph ignored the input: the state
+// contains the input unchanged, and no later ai message repeats a part of it. If the input or the ai message is missing,
+// or the message has no text, that is a fault of the server and not of the graph.
 func (g *GraphRun) ignoredInput() (answer messages.Message, ignored bool) {
 	if g.Final == nil {
 		return answer, false
@@ -49,10 +49,10 @@ func repeatsPart(text, input string) bool {
 	return false
 }
 
-// ignoresInput describes a graph that is not the conformance graph.
+// ignoresInput describes a graph other than the conformance graph.
 const ignoresInput = "does not repeat its input"
 
-// otherGraph returns the evidence that the runs executed another graph than the conformance graph, or "". At least two
+// otherGraph returns the evidence that the runs executed a graph other than the conformance graph, or "". At least two
 // runs must have ignored their input, because the server may have replaced one answer.
 func otherGraph(runs ...*GraphRun) string {
 	if len(runs) < 2 {
@@ -70,7 +70,7 @@ func otherGraph(runs ...*GraphRun) string {
 		"the conformance graph under this name, or set assistant_id to its name", len(runs), strings.Join(slices.Compact(answers), ", "))
 }
 
-// CheckGraph returns an error that blocks if the runs executed another graph than the conformance graph.
+// CheckGraph returns a blocked outcome if the runs executed a graph other than the conformance graph.
 func (as *Agents) CheckGraph(runs ...*GraphRun) error {
 	why := otherGraph(runs...)
 	if why != "" && !slices.Contains(as.target.Config.Agent.Words, Echo) {
@@ -79,8 +79,8 @@ func (as *Agents) CheckGraph(runs ...*GraphRun) error {
 	return nil
 }
 
-// RepeatsInput returns an error that blocks if the graph ignores the input of a completed run and that of another run on
-// the same thread: several graphs, or several instances of one, may serve different threads.
+// RepeatsInput returns a blocked outcome if the graph ignores the inputs of both a completed run and another run on the
+// same thread. It tries the same thread, because different threads may be served by different graphs.
 func (s *Server) RepeatsInput(ctx context.Context, g *GraphRun) error {
 	for range Attempts {
 		if _, ignored := g.ignoredInput(); !ignored {

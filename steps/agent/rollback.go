@@ -18,12 +18,12 @@ type Rollback struct {
 	Prior  *Progress
 	Next   *GraphRun
 	After  *Remains           // reads after the new run had completed; nil if it has not completed
-	atOnce *exchange.Response // GET of the prior run right after the join of the new one; nil if that join failed or was late
+	atOnce *exchange.Response // GET of the prior run right after the join of the new run; nil if that join failed or was late
 }
 
-// Remains has the reads that must not show a run that was rolled back.
+// Remains has the responses to reads after a rollback. They must not show the removed run.
 type Remains struct {
-	Runs  []*exchange.Response // GET of the prior run, and of those that it waited for
+	Runs  []*exchange.Response // GET of the prior run, and of the runs ahead of it
 	State *exchange.Response
 }
 
@@ -44,7 +44,7 @@ func (s *Server) Remains(ctx context.Context, p *Progress) (*Remains, error) {
 // NoneRetrievable judges that the runs can no longer be retrieved.
 func (r *Remains) NoneRetrievable() error { return judge.NoneRetrievable(r.Runs...) }
 
-// left returns an error if anything of the prior run remains.
+// left returns an error if the responses still show the prior run.
 func (rb *Rollback) left() error {
 	if err := rb.After.NoneRetrievable(); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (rb *Rollback) left() error {
 	return judge.HoldsNewRunOnly(rb.After.State, rb.Prior.Value(), rb.Next.Value())
 }
 
-// Replace starts a run with rollback on the thread of a run in progress and waits until the new one has completed.
+// Replace starts a run with rollback on the thread of a run in progress, and waits until the new run has completed.
 func (s *Server) Replace(ctx context.Context, p *Progress, o Order) (*Rollback, error) {
 	o.Strategy = RollbackStrategy
 	next, err := s.Post(ctx, p.Thread, o)
@@ -69,8 +69,8 @@ func (s *Server) Replace(ctx context.Context, p *Progress, o Order) (*Rollback, 
 	return rb, err
 }
 
-// awaitNext reads the state again if it lacks messages of the new run and holds none of the prior run: a read within
-// patience may show the state before the new run had completed.
+// awaitNext reads the state again if it lacks messages of the new run and contains none of the prior run: a read within
+// patience may show the state from before the end of the new run.
 func (s *Server) awaitNext(ctx context.Context, rb *Rollback) error {
 	state := rb.After.State
 	if rb.Next.CompleteIn(state) || rb.Prior.LeftIn(state) != nil {
@@ -86,32 +86,31 @@ func (rb *Rollback) Won() bool {
 	return rb.Next.ID != "" && rb.Next.Responded().Before(rb.Prior.Until())
 }
 
-// Prompt reports whether the new run was complete before the natural end of the prior one, so that it did not wait for
-// it.
+// Prompt reports whether the new run completed before the natural end of the prior run, which shows that it did not wait.
 func (rb *Rollback) Prompt() bool {
 	return rb.Next.Complete() && rb.Next.Final.Ended().Before(rb.Prior.Until())
 }
 
 // Plan describes how a run is rolled back.
 type Plan struct {
-	Moment string                                       // at which the new run is sent
-	Thread *Thread                                      // of both runs; nil for a new thread
+	Moment string                                       // moment at which the new run is sent
+	Thread *Thread                                      // thread of both runs; nil for a new thread
 	Before func(ctx context.Context, p *Progress) error // is called before the new run is sent; nil does nothing
-	Prior  Order                                        // of the run that is rolled back, without its hold
-	Next   Order                                        // of the new run, without its strategy
+	Prior  Order                                        // order of the run that is rolled back, without its hold
+	Next   Order                                        // order of the new run, without its strategy
 }
 
-// RollBack rolls a run back at the moment: see [Server.RollBackAs]. A run that is rolled back as soon as it was accepted
-// has written nothing yet. Without the rollback it would write its first message after half of its hold: some servers
-// notice a rollback only after they have stored the next message. A graph that does not understand that word waits only.
+// RollBack rolls a run back at the moment: see [Server.RollBackAs]. At the moment JustStarted the run has written no
+// message yet. It writes its first message after half of its hold, because some servers notice a rollback only after they
+// have stored the next message. If the graph does not understand that word, the run only waits.
 func (s *Server) RollBack(ctx context.Context, moment string) (*Rollback, error) {
 	plan := Plan{Moment: moment}
 	plan.Prior.late = moment == JustStarted && s.Understood(ctx, EarlyWrite) == nil
 	return s.RollBackAs(ctx, plan)
 }
 
-// RollBackAs starts a run, and rolls it back with another one. It tries again if the target was so slow that the prior
-// run may have ended by itself.
+// RollBackAs starts a run and rolls it back with another one. If the target was so slow that the prior run may have ended
+// naturally, it tries again.
 func (s *Server) RollBackAs(ctx context.Context, plan Plan) (*Rollback, error) {
 	var rb *Rollback
 	var unclear error
@@ -144,7 +143,8 @@ func (s *Server) RollBackAs(ctx context.Context, plan Plan) (*Rollback, error) {
 	return rb, rb.Usable()
 }
 
-// rollBackOnce starts a run, rolls it back with another one, and reads what remains once the new one has completed.
+// rollBackOnce starts a run, rolls it back with another run, and reads the state and the run after the new run has
+// completed.
 func (s *Server) rollBackOnce(ctx context.Context, plan Plan) (*Rollback, error) {
 	p, err := s.InProgressOn(ctx, plan.Thread, plan.Moment, plan.Prior)
 	if err != nil {
@@ -175,8 +175,8 @@ func (s *Server) leavesStarted(ctx context.Context) bool {
 	return err == nil && rb.left() != nil
 }
 
-// Usable returns an error if a rollback shows nothing: the new run was refused, did not complete, or waited for the
-// prior one. The error blocks if another attempt with more time may show more.
+// Usable returns an error if a rollback shows nothing: the new run was refused, did not complete, or waited for the prior
+// run. The error is a blocked outcome if another attempt with more time may show more.
 func (rb *Rollback) Usable() error {
 	if err := judge.RollbackIsAccepted(rb.Next.Response, rb.Next.ID); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (rb *Rollback) Usable() error {
 	return outcome.Blocked(late, Attempts).ByRequirement("AS-ROLLBACK-1")
 }
 
-// The moments at which a run is rolled back, as the sentences name them.
+// The moments at which a run is rolled back, as the steps name them.
 const (
 	HasStarted    = "after it had started"
 	JustStarted   = "as soon as it was accepted"
@@ -199,23 +199,23 @@ const (
 	PendingThird  = "while it was pending behind two other runs"
 )
 
-// waitsFor has the number of runs ahead of a run that is pending.
+// waitsFor is the number of runs ahead of a run that is pending.
 var waitsFor = map[string]int{PendingBehind: 1, PendingThird: 2}
 
 // Progress is a run in progress, with the time of its end.
 type Progress struct {
 	*GraphRun
-	ahead []*GraphRun        // the runs that it waits for, first the one that is executed; a rollback removes all
-	ended *exchange.Response // the response that showed that it is over already, or nil
+	ahead []*GraphRun        // the runs ahead of it, the one in progress first; a rollback removes all of them
+	ended *exchange.Response // the response that showed that it has ended, or nil
 
-	Over  time.Time          // by then it is over, unless it is interrupted
+	Over  time.Time          // its latest natural end
 	Shown *exchange.Response // a state with its first message; nil if the target shows no message before a run ends
 }
 
 // Ahead returns the run that is executed while this one is pending.
 func (p *Progress) Ahead() *GraphRun { return p.ahead[0] }
 
-// Until returns a time before which the run certainly stays in progress, or pending behind another one.
+// Until returns a time until which the run is certainly in progress or pending.
 func (p *Progress) Until() time.Time {
 	if len(p.ahead) > 0 {
 		return p.ahead[0].NotOverBefore()
@@ -229,7 +229,7 @@ func (s *Server) InProgress(ctx context.Context, moment string, wanted time.Dura
 	return s.InProgressOn(ctx, nil, moment, Order{Hold: wanted})
 }
 
-// InProgressOn is InProgress on the thread, or on a new one for each attempt if it is nil.
+// InProgressOn is like InProgress on the given thread. If the thread is nil, each attempt gets a new one.
 func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, o Order) (*Progress, error) {
 	o.Waits, o.written = true, moment == HasStarted || o.late
 	if waitsFor[moment] > 0 {
@@ -254,17 +254,16 @@ func (s *Server) InProgressOn(ctx context.Context, on *Thread, moment string, o 
 		Attempts, last)
 }
 
-// AfterLoss returns how long the next run in progress should take after this one ended too early. It depends on the
-// time that has passed, not on the pace of other responses: a target may respond only once it has interrupted the prior
-// run.
+// AfterLoss returns the hold of the next run after this one ended too early. It depends on the elapsed time and not on
+// the time of other responses, because a target may respond only after it has interrupted the prior run.
 func (p *Progress) AfterLoss() time.Duration { return Longer(p.Order.Hold, time.Since(p.begun)) }
 
-// Longer returns the hold for the next attempt, after a run with the hold ended before work that took the time was
-// done.
+// Longer returns the hold for the next attempt. In the last attempt, a run with the given hold ended before the suite had
+// finished its requests, which took the given time.
 func Longer(hold, took time.Duration) time.Duration { return 2 * max(hold, took) }
 
-// begin starts a run on the thread, or on a new one if it is nil, and returns as soon as it was accepted or once it has
-// started. If the moment is that of a pending run, begin returns the last of the runs that wait for it.
+// begin starts a run on the thread, or on a new one if it is nil. It returns when the run was accepted or has started,
+// according to the moment. For a pending run, begin returns the last of the runs that wait.
 func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (*Progress, error) {
 	if t == nil {
 		var err error
@@ -289,7 +288,7 @@ func (s *Server) begin(ctx context.Context, t *Thread, moment string, o Order) (
 	return p, err
 }
 
-// SharedRollback returns a rollback of a run that had started. Scenarios share it and change nothing.
+// SharedRollback returns a rollback of a run that had started. Scenarios share it and must not change its thread.
 func (s *Server) SharedRollback(ctx context.Context) (*Rollback, error) {
 	return shared.Get(ctx, s.maker, "a rollback", func(ctx context.Context) (*Rollback, error) {
 		if err := s.PlainRunsWork(ctx); err != nil {
@@ -299,15 +298,16 @@ func (s *Server) SharedRollback(ctx context.Context) (*Rollback, error) {
 	})
 }
 
-// RollbackActs returns an error if no run stays in progress, or if a new run with rollback is refused or waits for one
-// that had started (AS-ROLLBACK-1). Other failures with several runs on a thread then have this cause.
+// RollbackActs returns an error if no run stays in progress, or if a new run with rollback is refused or waits for a run
+// that had started (AS-ROLLBACK-1). Such a server fails other requirements about several runs on a thread for the same
+// reason.
 func (s *Server) RollbackActs(ctx context.Context) error {
 	_, err := s.SharedRollback(ctx)
 	return outcome.AsPrecondition(err)
 }
 
-// queuesRuns returns an outcome that skips if the server does not queue runs with the strategy enqueue, which is a
-// vendor extension. A server queues them if a second run completes, but not before the first one can have completed.
+// queuesRuns returns a skip if the server does not queue runs with the strategy enqueue, which is a vendor extension. A
+// server queues runs if a second run completes, but not before the first can have completed.
 func (s *Server) queuesRuns(ctx context.Context) error {
 	_, err := shared.Get(ctx, s.maker, "a run behind another one", func(ctx context.Context) (bool, error) {
 		first, err := s.InProgress(ctx, JustStarted, 0)
@@ -351,7 +351,7 @@ func noQueue() error {
 		"multitask_strategy enqueue, a vendor extension that is not part of the interface")
 }
 
-// behind starts a run that waits for the other one.
+// behind starts a run that waits behind the given run.
 func (s *Server) behind(ctx context.Context, other *Progress) (*Progress, error) {
 	hold := cmp.Or(other.Order.Behind, other.Order.Hold)
 	g, err := s.Post(ctx, other.Thread, Order{Hold: hold, Strategy: "enqueue"})

@@ -9,8 +9,9 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// ReadCompleted reads the state of a thread. If it lacks messages of one of the completed runs, it is read again within
-// patience, since a read may show the thread before the run had completed (section 4). It returns the last state.
+// ReadCompleted reads the state of a thread and returns the last state. If the state lacks messages of a completed run,
+// ReadCompleted reads it again within patience, because a read may show the thread from before the end of the run
+// (section 4).
 func (s *Server) ReadCompleted(ctx context.Context, t *Thread, runs ...*GraphRun) (*exchange.Response, error) {
 	var completed time.Time
 	for _, g := range runs {

@@ -23,7 +23,7 @@ import (
 // as completed. Callers that need its answer also call PlainRunsWork or Understood.
 func (s *Server) SharedCompletedRun(ctx context.Context) (*GraphRun, error) {
 	return shared.Get(ctx, s.maker, "a completed run", func(ctx context.Context) (*GraphRun, error) {
-		// it is the first run of all, so the limit of runs in progress is unknown
+		// this is the first run, so the limit of runs in progress is unknown
 		g, err := s.unbounded().completeAlone(ctx, s.target.Owner())
 		if err == nil && s.judged && g.Joined && g.Complete() {
 			s.completed.Store(g)
@@ -47,7 +47,7 @@ func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 	})
 }
 
-// otherUsers names the users other than the first in the names of fixtures, by key.
+// otherUsers has the names of users other than the first, by key. They are part of the names of fixtures.
 var otherUsers = map[string]string{"users.1": "the second user", "users.2": target.SameIdentityUser}
 
 func (s *Server) completeAlone(ctx context.Context, who target.Caller) (*GraphRun, error) {
@@ -58,8 +58,8 @@ func (s *Server) completeAlone(ctx context.Context, who target.Caller) (*GraphRu
 	return s.complete(ctx, t)
 }
 
-// complete starts a plain run and waits for it. The result does not depend on the graph. It starts another one after a 404,
-// because many scenarios need the run, and a server that does not know a new thread at once fails AS-RUN-1 only.
+// complete starts a plain run and waits for it, whatever its graph does. After a 404 it starts another one, because many
+// scenarios need the run: a server that does not find a new thread at once must fail only AS-RUN-1.
 func (s *Server) complete(ctx context.Context, t *Thread) (*GraphRun, error) {
 	o := Order{trial: true}
 	g, err := s.Post(ctx, t, o)
@@ -79,8 +79,8 @@ func (s *Server) complete(ctx context.Context, t *Thread) (*GraphRun, error) {
 	return g, err
 }
 
-// PlainRunsWork returns an error that blocks if messages of this target cannot be judged, because the state after a
-// single plain run is not its input and its answer.
+// PlainRunsWork returns a blocked outcome if the state after a plain run is not its input and its answer, because then
+// messages of this target cannot be judged.
 func (s *Server) PlainRunsWork(ctx context.Context) error {
 	g, err := s.SharedCompletedRun(ctx)
 	if err != nil {
@@ -96,15 +96,15 @@ func (s *Server) PlainRunsWork(ctx context.Context) error {
 	return nil
 }
 
-// OtherIsLetIn returns an error that blocks if the other user is refused even for their own threads. Then a refusal
-// shows nothing about the owner of a thread.
+// OtherIsLetIn returns a blocked outcome if the server refuses the other user even for the user's own threads. A refusal
+// then proves nothing about the owner of a thread.
 func (s *Server) OtherIsLetIn(ctx context.Context, other target.Caller) error {
 	_, err := s.threadOfOther(ctx, other)
 	return err
 }
 
-// threadOfOther returns a thread of the other user without a run, or nil if the server shows no state of such a thread.
-// It returns an error that blocks if the other user is refused.
+// threadOfOther returns a thread of the other user without a run. It returns nil if the server shows no state of such a
+// thread, and a blocked outcome if it refuses the other user.
 func (s *Server) threadOfOther(ctx context.Context, other target.Caller) (*Thread, error) {
 	return shared.Get(ctx, s.maker, otherUsers[other.Key], func(ctx context.Context) (*Thread, error) {
 		t, err := s.CreateThread(ctx, other, nil)
@@ -164,8 +164,9 @@ func (s *Server) RunsAdd(ctx context.Context) (bool, error) {
 	})
 }
 
-// KnowsAssistant returns an error that blocks if the server does not know the configured assistant: it refuses its runs
-// in the same way as those of an invented assistant. A server that refuses all runs in the same way is judged.
+// KnowsAssistant returns a blocked outcome if the server does not know the configured assistant: it refuses runs of it
+// and runs of an invented assistant in the same way. If it refuses all other runs in the same way too, the server is
+// judged.
 func (s *Server) KnowsAssistant(ctx context.Context) error {
 	if !s.judged {
 		return nil
@@ -179,9 +180,9 @@ func (s *Server) KnowsAssistant(ctx context.Context) error {
 	return outcome.Blocked(why, s.target.Config.AssistantID, outcome.Seen(refused)).By(reports.ByKey, "assistant_id")
 }
 
-// refusedAsInvented returns the refusal of a run of the configured assistant, or nil if the assistant is not the
-// reason. The reason is the assistant if the refusal equals that of an invented assistant, except for the name and for
-// varying parts, such as an id of the request. It must also contain the name, or differ from the refusals of a run
+// refusedAsInvented returns the refusal of a run of the configured assistant, or nil if the assistant is not the reason.
+// The assistant is the reason if the refusal equals the refusal of an invented assistant, except for the name and for
+// varying parts such as a request ID. The refusal must also contain the name, or differ from the refusals of a run
 // without an assistant and of a run on an unknown thread.
 func (s *Server) refusedAsInvented(ctx context.Context) (*exchange.Response, error) {
 	configured, invented := s.target.Config.AssistantID, "agentconform-"+target.UnknownID()
@@ -209,10 +210,10 @@ func (s *Server) refusedAsInvented(ctx context.Context) (*exchange.Response, err
 	return a, nil
 }
 
-// varying matches the parts of a refusal that differ from one to the next: ids, numbers and times.
+// varying matches the parts of a refusal that differ between requests: ids, numbers and times.
 var varying = regexp.MustCompile(`[0-9a-fA-F-]{16,}|\d+`)
 
-// startAs starts a run of the assistant, or of none, on the thread, or on a new one.
+// startAs starts a run of the assistant on the thread. An empty assistant is not sent, and a nil thread means a new one.
 func (s *Server) startAs(ctx context.Context, thread, assistant string) (*exchange.Response, error) {
 	owner := s.target.Owner()
 	if thread == "" {

@@ -13,14 +13,14 @@ import (
 type starting struct {
 	byState    bool               // the state may show a message of the run before the run ends
 	run        *exchange.Response // the last GET of the run; nil if there was none
-	notPending time.Time          // when its status was first seen not to be pending
+	notPending time.Time          // when its status was first seen to be other than pending
 	isStarted  bool
-	over       *exchange.Response // a state that shows that the run is over; nil if none does
+	over       *exchange.Response // a state that shows that the run has ended, or nil
 }
 
-// awaitStart waits until a run has started: the state shows its first message, or a moment has passed since its status
-// changed. If the server shows neither, a longer moment has passed while its status was not pending. The run had not
-// begun to wait when it was last seen pending, unless the server shows runs as pending until they end.
+// awaitStart waits until a run has started. The run has started if the state shows its first message, or some time after
+// its status has changed. If the server shows neither, awaitStart waits longer and the status must not be pending. A
+// pending run has not started, except at servers that show runs as pending until they end.
 func (s *Server) awaitStart(ctx context.Context, p *Progress) error {
 	byState, err := s.showsEarly(ctx, p.Order)
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Server) lookForStart(ctx context.Context, p *Progress, seen *starting) 
 		return err
 	}
 	seen.run = run
-	isPendingToEnd := isPending(run) && s.pendingToEnd.Load() // as another run has shown
+	isPendingToEnd := isPending(run) && s.pendingToEnd.Load() // another run was pending until it ended
 	isWaiting := isPending(run) && !isPendingToEnd
 	switch {
 	case isPendingToEnd:
@@ -94,7 +94,7 @@ func (s *Server) lookForStart(ctx context.Context, p *Progress, seen *starting) 
 	return nil
 }
 
-// noteStart notes when a run that has started will be over, or that it is over. It returns an error if the run has not
+// noteStart notes when a run that has started will end, or that it has ended. It returns an error if the run has not
 // started.
 func (s *Server) noteStart(ctx context.Context, p *Progress, seen *starting) error {
 	run := seen.run

@@ -23,7 +23,7 @@ type Thread struct {
 	ID       string // as a string; the interface does not define its JSON type
 	Owner    target.Caller
 	Response *exchange.Response // the response to its creation
-	again    bool               // the server had returned its ID before in this test run
+	again    bool               // the server had already returned this ID in the test run
 	runs     atomic.Int32       // number of its accepted runs
 	removals
 }
@@ -31,13 +31,13 @@ type Thread struct {
 // removals keeps track of the runs of a thread that a rollback may have removed. It is safe for concurrent use.
 type removals struct {
 	mu        sync.Mutex
-	sending   []*GraphRun // sent, without a response so far
+	sending   []*GraphRun // requests for runs without a response so far
 	accepted  []*GraphRun
 	removable map[*GraphRun]bool
 }
 
-// begin notes that a run is sent. A rollback may remove the runs that are not known to have completed, and those that
-// are sent at the same time.
+// begin notes that a run is sent. Its rollback may remove all runs that are not known to have completed, including those
+// sent at the same time.
 func (r *removals) begin(g *GraphRun) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *removals) end(g *GraphRun) {
 	}
 }
 
-// AllExcept returns the runs that the thread has accepted, except these.
+// AllExcept returns the runs that the thread has accepted, except the given ones.
 func (r *removals) AllExcept(runs ...*GraphRun) (all []*GraphRun) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,7 +75,7 @@ func (r *removals) AllExcept(runs ...*GraphRun) (all []*GraphRun) {
 	return all
 }
 
-// holdsBefore returns the sum of the holds of all runs that the thread accepted before g and that are not complete.
+// holdsBefore returns the sum of the holds of the incomplete runs that the thread accepted before g.
 func (r *removals) holdsBefore(g *GraphRun) (sum time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,31 +104,31 @@ type GraphRun struct {
 	Order    Order
 	Inputs   []string           // the contents of its human messages; the last one is unique in the test run
 	Response *exchange.Response // the response to its creation
-	begun    time.Time          // its graph has certainly not begun to wait before this time
+	begun    time.Time          // earliest time at which its graph can have begun to wait
 	Joined   bool               // a join of it returned 2xx
 	Final    *exchange.Response // the state after it; nil until the suite has waited for it
 }
 
 func (g *GraphRun) isRollback() bool { return g.Order.Strategy == RollbackStrategy }
 
-// Complete reports whether a state with its answer was seen.
+// Complete reports whether a state has shown the run's answer.
 func (g *GraphRun) Complete() bool { return g.Final != nil && g.CompleteIn(g.Final) }
 
 // Order describes a run to start.
 type Order struct {
-	Words     string          // words of the graph, in addition to those of the other fields
+	Words     string          // further words of the graph, in addition to those of the other fields
 	Hold      time.Duration   // how long it stays in progress
-	Behind    time.Duration   // how long a run that waits behind it stays in progress; 0: as long as Hold
-	Waits     bool            // it stays in progress as long as [Agents.Hold] says, or longer if Hold is longer
+	Behind    time.Duration   // how long a run that waits behind it stays in progress; 0 means Hold
+	Waits     bool            // its hold is at least [Agents.Hold]
 	written   bool            // it writes a first message before it waits
 	late      bool            // it writes that message only after half of its hold
-	trial     bool            // it tests which words the graph understands, and needs none of them
+	trial     bool            // it tests which words the graph understands, so none of them must be tested before
 	Strategy  string          // multitask_strategy
 	Before    []string        // human messages before the one with the words
-	Fresh     func() []string // like Before, with other messages for each run, because what was lost may stay on the thread
+	Fresh     func() []string // like Before, but with new messages for each run: lost ones may remain on the thread
 	Text      string          // replaces the unique text
 	Assistant string          // replaces the assistant of the configuration
-	By        *target.Caller  // who starts it; nil for the owner of the thread
+	By        *target.Caller  // who starts it; nil means the owner of the thread
 
 	More  map[string]any // further members of the body
 	Wrong bool           // More makes the request invalid
@@ -148,16 +148,16 @@ func (t *Thread) Sent() any {
 	return t.ID
 }
 
-// Usable judges that the thread was created, and that no other thread has its id.
+// Usable returns an error if the thread was not created or has the id of another thread.
 func (t *Thread) Usable() error { return judge.ThreadIsNew(t.Response, t.ID, t.again) }
 
-// Accepted judges the response to the creation of the run.
+// Accepted returns an error if the creation of the run failed.
 func (g *GraphRun) Accepted() error { return judge.RunIsAccepted(g.Response, g.ID) }
 
 // Responded returns the time of the response to its creation.
 func (g *GraphRun) Responded() time.Time { return g.Response.Ended() }
 
-// NotOverBefore returns a time before which the run cannot end by itself.
+// NotOverBefore returns the earliest time at which the run can end naturally.
 func (g *GraphRun) NotOverBefore() time.Time { return g.begun.Add(g.Order.Hold) }
 
 // Text returns its last human message.
@@ -177,10 +177,11 @@ func Values(runs []*GraphRun) []judge.Run {
 	return all
 }
 
-// Wrote returns the messages that a state holds after the input of the run, or nil if it does not hold the input.
+// Wrote returns the messages after the input of the run in a state. It returns nil if the state does not contain the
+// input.
 func (g *GraphRun) Wrote(state *exchange.Response) []messages.Message { return g.Value().Wrote(state) }
 
-// Writers returns for each message of a state the run that wrote it, or nil: see [judge.Writers].
+// Writers returns the run that wrote each message of a state, or nil for an unknown writer: see [judge.Writers].
 func Writers(state []messages.Message, runs []*GraphRun) []*GraphRun {
 	writers := make([]*GraphRun, len(state))
 	for at, writer := range judge.Writers(state, Values(runs)) {
@@ -191,7 +192,7 @@ func Writers(state []messages.Message, runs []*GraphRun) []*GraphRun {
 	return writers
 }
 
-// Said returns the last message that it wrote, or "" if it wrote none.
+// Said returns the last message that the run wrote, or "".
 func (g *GraphRun) Said() string {
 	wrote := g.Wrote(g.Final)
 	if len(wrote) == 0 {
@@ -200,7 +201,7 @@ func (g *GraphRun) Said() string {
 	return wrote[len(wrote)-1].Text
 }
 
-// outputs returns how many messages the run adds to its input.
+// outputs returns the number of messages that the run adds to its input.
 func (g *GraphRun) outputs() int {
 	n := 1
 	if g.Order.written {
@@ -212,7 +213,7 @@ func (g *GraphRun) outputs() int {
 	return n
 }
 
-// CompleteIn reports whether a state holds the input of the run and all messages that the run writes.
+// CompleteIn reports whether a state contains the input of the run and all messages that the run writes.
 func (g *GraphRun) CompleteIn(state *exchange.Response) bool { return g.Value().CompleteIn(state) }
 
 const concurrentRuns = 5
@@ -220,14 +221,14 @@ const concurrentRuns = 5
 // Concurrent has runs with rollback that were started on one thread.
 type Concurrent struct {
 	Runs       []*GraphRun
-	InProgress bool // each was certainly in progress until the next one, or all others, had been accepted
-	Prompt     bool // the last was complete while the first would still have been in progress
-	Serial     bool // the last was complete when all others could have completed one after the other
+	InProgress bool // each was certainly in progress until the next one was accepted, or all others were
+	Prompt     bool // the last completed before the natural end of the first
+	Serial     bool // the last took so long that all others can have completed one after the other
 }
 
-// StartInTurn starts runs with rollback one after the other and waits for the last. The others have a hold. Each has
-// started before the next is sent: another requirement judges runs that are rolled back as soon as they were
-// accepted. If one ends too early, the later ones are not sent.
+// StartInTurn starts runs with rollback one after the other and waits for the last. All others have a hold. Each has
+// started before the next is sent, because another requirement judges rollbacks of runs that have not started. If one
+// ends too early, the later ones are not sent.
 func (s *Server) StartInTurn(ctx context.Context, t *Thread, wanted time.Duration) (*Concurrent, error) {
 	o := Order{Strategy: RollbackStrategy, Waits: true, Hold: max(wanted, 2*s.Hold(0)), written: true}
 	all := &Concurrent{}
@@ -304,7 +305,7 @@ func (s *Server) StartAtOnce(ctx context.Context, t *Thread, wanted time.Duratio
 	return all, client.Sleep(ctx, s.Slack())
 }
 
-// HoldsOnly judges that a state holds the messages of the runs only: see [judge.HoldsOnly].
+// HoldsOnly judges that a state contains only the messages of the runs: see [judge.HoldsOnly].
 func HoldsOnly(state *exchange.Response, runs ...*GraphRun) error {
 	return judge.HoldsOnly(state, Values(runs)...)
 }

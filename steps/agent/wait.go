@@ -14,14 +14,13 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Attempts is how often a scenario tries to win a race, each time with more time.
+// Attempts is the number of times that a scenario tries to win a race, each time with more time.
 const Attempts = 3
 
 // firstLook and longestPause are the times between looks at a run in progress.
 const firstLook, longestPause = 5 * time.Millisecond, 250 * time.Millisecond
 
-// ReadState reads a thread's state repeatedly, until it satisfies the condition or the time is over. It returns the
-// last state.
+// ReadState reads a thread's state until it satisfies the condition or the time has passed. It returns the last state.
 func (s *Server) ReadState(
 	ctx context.Context, t *Thread, until time.Time, condition func(*exchange.Response) bool,
 ) (a *exchange.Response, done bool, err error) {
@@ -34,9 +33,9 @@ func (s *Server) ReadState(
 	return a, done, err
 }
 
-// Await joins a run, waits until it is over and the state contains its messages, and returns the last state. It relies neither
-// on the join only nor on the state only: a join that returns too early, too late or never, and a state that lacks
-// messages, must fail only the requirements about them. It returns an error that blocks if the run has not ended in
+// Await joins a run, waits until it has ended and the state contains its messages, and returns the last state. It relies
+// on both the join and the state: a join that returns too early, too late or never must fail only the requirements about
+// joins, and missing messages only those about the state. Await returns a blocked outcome if the run has not ended in
 // time, or if the graph does not understand a word of its order.
 func (s *Server) Await(ctx context.Context, g *GraphRun) (*exchange.Response, error) {
 	state, err := s.awaitThen(ctx, g, func(context.Context) error { return nil })
@@ -46,8 +45,8 @@ func (s *Server) Await(ctx context.Context, g *GraphRun) (*exchange.Response, er
 	return state, s.effective(ctx, g)
 }
 
-// awaitThen waits for a run like [Server.Await]. It calls onJoin if the join returns 2xx before the suite begins to
-// read the state.
+// awaitThen is [Server.Await] with a callback. If the join returns 2xx before the suite begins to read the state, it
+// calls onJoin.
 func (s *Server) awaitThen(
 	ctx context.Context, g *GraphRun, onJoin func(context.Context) error,
 ) (*exchange.Response, error) {
@@ -105,8 +104,8 @@ func (s *Server) hasHadItsTime(ctx context.Context, join *Joining, g *GraphRun) 
 	return join.succeeded() && isUnfinished(run) && s.staysUnfinished(ctx)
 }
 
-// isOver reports whether a run has ended. join is the response to its join, or nil; run is the response to GET. An
-// error status of the join counts only if raises is true: the input makes the graph raise an error.
+// isOver reports whether a run has ended. join is the response to its join, or nil. run is the response to GET. An error
+// status of the join counts only if raises is true, which means that the input makes the graph raise an error.
 func isOver(join, run *exchange.Response, raises bool) bool {
 	switch {
 	case isUnfinished(run):
@@ -154,7 +153,7 @@ func (s *Server) staysUnfinished(ctx context.Context) bool {
 	return err == nil && stays
 }
 
-// Run starts a run like [Server.Start], and waits for its answer, which the scenario needs.
+// Run starts a run like [Server.Start] and waits for its answer.
 func (s *Server) Run(ctx context.Context, t *Thread, o Order) (*GraphRun, error) {
 	g, err := s.Start(ctx, t, o)
 	if err != nil {
@@ -217,7 +216,8 @@ func (j *Joining) Over() bool {
 
 func (j *Joining) succeeded() bool { return j.Over() && j.Response != nil && j.Response.OK() }
 
-// Sent returns when the request was sent. If the client repeated it, the last time counts once there is a response.
+// Sent returns when the request was sent. If the client repeated it, Sent returns the last time as soon as there is a
+// response.
 func (j *Joining) Sent() time.Time {
 	if j.Over() && j.Response != nil {
 		return j.Response.Sent

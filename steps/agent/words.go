@@ -16,8 +16,8 @@ import (
 	"github.com/agentconform/agentconform/steps/shared"
 )
 
-// The words that control the conformance graph, each one line of its contract (reference/graphs/CONTRACT.md), as in
-// [config.GraphWords]. Echo is what it does without any: its answer repeats the text.
+// The words that control the conformance graph, one for each line of its contract (reference/graphs/CONTRACT.md), in the
+// order of [config.GraphWords]. Echo is what the graph does without a word: its answer repeats the text.
 const (
 	Echo       = "echo"
 	Wait       = "wait"
@@ -27,8 +27,8 @@ const (
 	ToolCall   = "tool"
 )
 
-// words returns the words that must be tried before the order is sent. The words of [answerWords] are tried only if a
-// run shows no effect of them.
+// words returns the words to test before the order is sent. The words of [answerWords] are tested only if a run shows no
+// effect of them.
 func (o Order) words() (all []string) {
 	if o.Waits || o.Hold > 0 {
 		all = append(all, o.holdWord())
@@ -59,10 +59,10 @@ func (o Order) holdText() string {
 	return fmt.Sprintf("%s=%d", o.holdWord(), ms)
 }
 
-// answerWords have an effect that the answer of each run shows.
+// answerWords are the words with a visible effect on each answer.
 var answerWords = []string{Whoami, ToolCall}
 
-// effective returns an error that blocks if a run shows no effect of a word in its answer, because the graph does not
+// effective returns a blocked outcome if the answer of a run shows no effect of a word, because the graph then does not
 // understand the word.
 func (s *Server) effective(ctx context.Context, g *GraphRun) error {
 	for _, w := range answerWords {
@@ -76,8 +76,8 @@ func (s *Server) effective(ctx context.Context, g *GraphRun) error {
 	return nil
 }
 
-// repeatsText reports whether the answer of a run does only what it does without the word. A server may write the input of
-// a failed run twice: that is no answer.
+// repeatsText reports whether the answer of a run only repeats the text, as it does without the word. A server may write
+// the input of a failed run twice, and that is not an answer.
 func (g *GraphRun) repeatsText(w string) bool {
 	wrote, said := g.Wrote(g.Final), g.Said()
 	if w == Fail && len(wrote) > 0 && wrote[len(wrote)-1].Kind == messages.Human && said == g.Text() {
@@ -89,8 +89,8 @@ func (g *GraphRun) repeatsText(w string) bool {
 	return strings.Contains(said, g.Text())
 }
 
-// Understood returns an error that blocks if the graph does not repeat a plain text or does not understand one of the
-// words. Words are tried only at the agent server under test. There is also an error if no run can be started.
+// Understood returns a blocked outcome if the graph does not repeat a plain text or does not understand one of the words.
+// Words are tested only at the agent server under test. Understood also returns an error if no run can be started.
 func (s *Server) Understood(ctx context.Context, words ...string) error {
 	if !s.judged {
 		return nil
@@ -121,7 +121,7 @@ func (s *Server) Understood(ctx context.Context, words ...string) error {
 	return missed
 }
 
-// breach describes how the graph violates its contract.
+// breach is a violation of the graph's contract.
 type breach struct {
 	does string // what the graph does, such as "does not answer"
 	why  string // the evidence
@@ -142,14 +142,14 @@ func (as *Agents) blockedBy(w string, found *breach) *outcome.Outcome {
 	return outcome.Blocked("%s: %s; agentconform graph writes a correct one", problem, found.why).By(reports.ByGraph, w)
 }
 
-// trial is what the trial of a word has shown.
+// trial is the result of testing a word.
 type trial struct {
 	breach     *breach // nil if the graph understands the word
 	showsAtEnd bool    // of [EarlyWrite]: the state shows nothing of a run until it ends
-	waited     bool    // a read after a third of the hold has shown the run as incomplete, or its creation took the hold
+	waited     bool    // a read after a third of the hold showed the run as incomplete, or its creation took the whole hold
 }
 
-// try returns what the trial of a word has shown. Each word is tried once.
+// try tests a word and returns the result. Each word is tested once.
 func (s *Server) try(ctx context.Context, w string) (trial, error) {
 	return shared.Get(ctx, s.maker, "the word "+w+" of the graph", func(ctx context.Context) (trial, error) {
 		switch w {
@@ -168,8 +168,8 @@ func doesNotUnderstand(w, why string) *breach {
 	return newBreach(fmt.Sprintf("does not understand %q", w), why)
 }
 
-// failed describes how a run without an answer has failed. It returns "" if that is unknown: an error in the response
-// to the join and the status of a run are vendor extensions.
+// failed describes how a run without an answer has failed, or returns "" if that is unknown. The error in the response to
+// the join and the status of a run are vendor extensions.
 func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
 	a, err := s.JoinCompleted(ctx, g.Thread.Owner, g)
 	if err == nil && (a.Get("__error__").Exists() || a.Status == http.StatusInternalServerError) {
@@ -183,11 +183,11 @@ func (s *Server) failed(ctx context.Context, g *GraphRun) (string, error) {
 }
 
 const (
-	// blockedHold is longer than a server is busy for a moment, in which it does not respond.
+	// blockedHold is longer than the short time in which a busy server does not respond.
 	blockedHold = 1500 * time.Millisecond
-	// earlyLook and lateLook are the parts of its hold after which the state of a run is read. At a server that does
-	// not respond while the run waits, the first read takes two thirds of the hold, which no other reason explains. The
-	// second read shows nearly all graphs that end too early, and its response arrives before the end.
+	// earlyLook and lateLook are the parts of the hold after which the state of a run is read. At a server that does not
+	// respond while the run waits, the first read takes two thirds of the hold, which has no other explanation. The second
+	// read detects nearly all graphs that end too early, and its response arrives before the end.
 	earlyLook, lateLook = 1.0 / 3, 7.0 / 8
 )
 
@@ -196,9 +196,9 @@ func (g *GraphRun) after(part float64) time.Time {
 	return g.begun.Add(time.Duration(part * float64(g.Order.Hold)))
 }
 
-// tryHold tests whether the graph waits, and whether the server responds to other requests in that time. It watches the
-// run of the preflight if that still waits, and a new one otherwise. An unclear result may come from a busy moment, so
-// it then tries again with a longer hold. If the last result is unclear too, the trial is inconclusive.
+// tryHold tests whether the graph waits, and whether the server responds to other requests meanwhile. It watches the run
+// of the preflight if that is still waiting, or else a new one. If the result is unclear, which may be due to a busy
+// moment, it tries again with a longer hold. If the last result is unclear too, the trial is inconclusive.
 func (s *Server) tryHold(ctx context.Context, w string) (trial, error) {
 	p, err := s.preflight(ctx)
 	if err != nil {
@@ -226,9 +226,9 @@ func (s *Server) tryHold(ctx context.Context, w string) (trial, error) {
 	return found, nil
 }
 
-// startHeld starts a run that waits and watches it. It joins the run only if the graph must write early. Other
-// scenarios judge a server that shows an answer too early if a run is joined, or loses the output of runs that nobody
-// joins.
+// startHeld starts a run that waits, and watches it. It joins the run only if the graph must write early. A server may
+// show an answer too early when a run is joined, or lose the output of runs that are not joined. Other scenarios judge
+// that.
 func (s *Server) startHeld(ctx context.Context, w string, hold time.Duration) (found trial, unclear bool, err error) {
 	g, err := s.startAlone(ctx, s.target.Owner(), Order{Hold: hold, written: w == EarlyWrite, trial: true})
 	if err != nil {
@@ -237,8 +237,8 @@ func (s *Server) startHeld(ctx context.Context, w string, hold time.Duration) (f
 	return s.watch(ctx, g, earlyLook, lateLook)
 }
 
-// watch reads the state of a run after each of the parts of its hold, and then after its end until it is complete. It
-// reports whether the result is unclear, so that a longer hold may show something else.
+// watch reads the state of a run at the times earlyLook and lateLook, and then after its end until it is complete. It
+// reports whether the result is unclear, so that a longer hold may help.
 func (s *Server) watch(ctx context.Context, g *GraphRun, parts ...float64) (found trial, unclear bool, err error) {
 	seen, err := s.lookDuring(ctx, g, parts)
 	if err != nil {
@@ -300,10 +300,10 @@ func (s *Server) lookDuring(ctx context.Context, g *GraphRun, parts []float64) (
 
 // looks are reads of the state of a run that waits.
 type looks struct {
-	waiting time.Time     // when the last read was sent that showed the run as incomplete
-	unseen  time.Time     // when the last read was sent that showed no message of the run
+	waiting time.Time     // when the last read that showed the run as incomplete was sent
+	unseen  time.Time     // when the last read that showed no message of the run was sent
 	slowest time.Duration // how long the slowest response took
-	early   string        // the first message of the run, as the last read before its end showed it; "" if none did
+	early   string        // the first message of the run in the last read before its end, or ""
 }
 
 func (l *looks) add(g *GraphRun, a *exchange.Response) {
@@ -319,12 +319,12 @@ func (l *looks) add(g *GraphRun, a *exchange.Response) {
 	}
 }
 
-// wroteTwo reports whether the graph has written another message before the only one that is left: the server has lost
-// the first one.
+// wroteTwo reports whether the graph wrote another message before the only remaining one. The server has then lost the
+// first message.
 func (l *looks) wroteTwo(left messages.Message) bool { return l.early != "" && l.early != left.Text }
 
-// problem describes a run that did not wait as told, or returns "". It reports whether a longer hold may show something
-// else: a late response may have another reason, and reads after the end show nothing.
+// problem describes a run that did not wait as long as ordered, or returns "". It reports whether a longer hold may help:
+// a late response may have another reason, and reads after the end show nothing.
 func (l *looks) problem(g *GraphRun) (problem string, unclear bool) {
 	over := g.Final.Ended()
 	if g.Complete() && over.Before(g.NotOverBefore()) {
@@ -338,13 +338,13 @@ func (l *looks) problem(g *GraphRun) (problem string, unclear bool) {
 	return "", g.Complete() && l.waiting.Before(g.after(lateLook))
 }
 
-// showAtEnd reports whether the run had written its first message at a time when the state did not show it.
+// showAtEnd reports whether the state showed the first message of the run later than it was written.
 func (l *looks) showAtEnd(g *GraphRun) bool {
 	return g.Order.written && g.Final.Ended().Before(l.unseen.Add(g.Order.Hold))
 }
 
-// tryAnswer tests a word whose effect is in the answer. The answer must not only repeat the text, and a run that should
-// fail must have none. The answer of a run that calls the tool must contain the result of the tool.
+// tryAnswer tests a word with an effect on the answer. The answer must not only repeat the text. A run with the word for
+// failing must have no answer, and an answer with a call of the tool must contain the result of the tool.
 func (s *Server) tryAnswer(ctx context.Context, w string) (problem string, err error) {
 	server := s
 	if w != Fail {
