@@ -31,15 +31,15 @@ const (
 	duringRun = `during the run, (the other user|a caller without credentials) tries to ((?:read|retrieve) .+|` + startsRun + `)`
 )
 
-// callers has the last request of a caller who may be refused.
+// callers has the last request of a caller that the server may have to refuse.
 type callers struct {
 	*World
-	attempted string          // the caller, as the sentence names them
-	operation string          // the operation, as the sentence names it
+	attempted string          // the caller, as the step names them
+	operation string          // the operation, as the step names it
 	about     *agent.GraphRun // the run in the request
 }
 
-// define registers the sentences about callers who may be refused (sections 5 and 7).
+// define registers the steps about callers that the server must refuse (sections 5 and 7).
 func (w *callers) define(r *common.Definitions) {
 	r.Given(`a completed run, or an unknown one`, w.useAnyRun)
 	r.Given(refusedCallers+` was refused (a run(?: with rollback)?) on it`,
@@ -56,8 +56,8 @@ func (w *callers) define(r *common.Definitions) {
 	r.Then(`the join of another user's run returns an HTTP error status`, w.joinIsRefused)
 }
 
-// useAnyRun uses an unknown run if the suite only reads, or if no user is configured and the agent server refuses
-// callers without credentials. Requests that must be refused for their credentials do not need an existing run.
+// useAnyRun uses an unknown run if the suite only reads, or if no user is configured and the agent server refuses callers
+// without credentials. A request without valid credentials must be refused even if the run does not exist.
 func (w *callers) useAnyRun(ctx context.Context) error {
 	if w.target.AgentRefusal() != 0 || w.target.Config.ReadOnly {
 		w.setRun(&agent.GraphRun{ID: target.UnknownID(), Thread: &agent.Thread{ID: target.UnknownID()}})
@@ -71,7 +71,7 @@ func (w *callers) useAnyRun(ctx context.Context) error {
 	return nil
 }
 
-// callerTries sends the request of a caller, about the run and thread of the earlier sentences.
+// callerTries sends the request of a caller about the run and thread of the earlier steps.
 func (w *callers) callerTries(ctx context.Context, name, operation string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
@@ -121,7 +121,8 @@ func (w *callers) sendAs(ctx context.Context, who target.Caller, operation strin
 	return a, err
 }
 
-// callerTriesOnConnection sends the request of a caller on the connection of an equal request of the user.
+// callerTriesOnConnection sends the request of a caller on a connection that has already served an equal request of the
+// user.
 func (w *callers) callerTriesOnConnection(ctx context.Context, name, operation string) error {
 	ctx = w.target.Client.OneConnection(ctx)
 	if err := w.callerTries(ctx, target.TheUser, operation); err != nil {
@@ -147,8 +148,8 @@ func (w *callers) isServed(context.Context) error {
 	return judge.IsServed(w.scene.Response, w.attempted == target.TheUser, rejects)
 }
 
-// runToTry returns the run and the thread that the request of a caller is about. A caller who may start a run does so on a
-// new thread, because other scenarios may share the run.
+// runToTry returns the run and the thread for the request of a caller. A caller who may start a run uses a new thread,
+// because other scenarios may share the run.
 func (w *callers) runToTry(ctx context.Context, who target.Caller, name, operation string) (*agent.GraphRun, error) {
 	g := &agent.GraphRun{Thread: w.thread}
 	if w.current != nil {
@@ -168,7 +169,7 @@ func (w *callers) runToTry(ctx context.Context, who target.Caller, name, operati
 	return g, nil
 }
 
-// orderOf returns the order of a run as the sentence names it.
+// orderOf returns the order of a run that a step names.
 func (w *World) orderOf(name string) (o agent.Order) {
 	if strings.Contains(name, "with rollback") {
 		o.Strategy = agent.RollbackStrategy
@@ -182,8 +183,8 @@ func (w *World) orderOf(name string) (o agent.Order) {
 	return o
 }
 
-// requireRefusedRun starts a run on the thread that the server must refuse, while a run is in progress if there is one.
-// It blocks if the request is served, which another requirement judges.
+// requireRefusedRun starts a run that the server must refuse, while a run is in progress on the thread if there is one.
+// It blocks if the server accepts the run, because another requirement judges that.
 func (w *callers) requireRefusedRun(ctx context.Context, name, what string) error {
 	who, err := w.callerNamed(ctx, name)
 	if err != nil {
@@ -210,8 +211,8 @@ func requireRefused(a *exchange.Response) error {
 	return nil
 }
 
-// refusalCase returns the case of agent.rejected_status for the caller: missing credentials, invalid ones, either of
-// them, or blocked ones.
+// refusalCase returns the case of agent.rejected_status for the caller: missing, invalid or blocked credentials, or
+// either of the first two.
 func refusalCase(caller string) config.RefusalCase {
 	switch {
 	case caller == target.NoCredentials:
@@ -239,8 +240,8 @@ func (w *callers) refusedByHandler(ctx context.Context) error {
 	return err
 }
 
-// rejectedHint returns the key of the configuration that may be wrong if a request without valid credentials does not
-// return the status of the handler: the handler may use another status, or the target may lack the operation.
+// rejectedHint returns the key of the configuration to check if a request without valid credentials does not return the
+// status of the handler. The handler may use another status, or the target may lack the operation.
 func rejectedHint(a *exchange.Response) string {
 	missing := target.NotServed(a)
 	switch {
@@ -252,8 +253,8 @@ func rejectedHint(a *exchange.Response) string {
 	return "correct agent.rejected_status if the handler chooses this status" // without this key any 4xx passes
 }
 
-// routeExists returns an error if the route does not exist: the server returns 404, 405 or 501 to the owner of the
-// thread as well.
+// routeExists returns an error if the route does not exist: the server returns 404, 405 or 501 even to the owner of the
+// thread.
 func (w *callers) routeExists(ctx context.Context) error {
 	refused, caller, operation := w.scene.Response, w.attempted, w.operation
 	if !target.NotServed(refused) {
@@ -301,8 +302,8 @@ func (w *callers) refusalCarriesDetail(ctx context.Context) error {
 	return nil
 }
 
-// joinAsOther joins a run as the other user. If the response comes after the end of the run, it tries again with a
-// longer run: the server may be slow instead of waiting.
+// joinAsOther joins a run as the other user. If the response comes after the end of the run, it tries again with a longer
+// run, because the server may be slow and not waiting.
 func (w *callers) joinAsOther(ctx context.Context, operation string) error {
 	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		if err := w.callerTries(ctx, target.TheOtherUser, operation); err != nil {
@@ -317,8 +318,8 @@ func (w *callers) joinDoesNotWait() error {
 	return judge.ForeignJoinDoesNotWait(w.scene.Response, w.prior.Until(), w.prior.Order.Hold)
 }
 
-// holdsNothingOfRun judges that the responses contain nothing of the run. It compares a response that may concern the
-// run with the one to the join of an unknown run.
+// holdsNothingOfRun judges that the responses contain nothing of the run. It compares a response that may be about the
+// run with the response to the join of an unknown run.
 func (w *callers) holdsNothingOfRun(ctx context.Context) error {
 	a, run := w.scene.Response, w.current.Value()
 	if !judge.MayHoldRun(a, run) {
@@ -342,8 +343,8 @@ func (w *callers) joinIsRefused(ctx context.Context) error {
 	return outcome.Unless(ctx, judge.IsError(w.scene.Response, ""), w.holdsNothingOfRun)
 }
 
-// unlike returns an unknown id of the same form. Only the last eight characters differ, so that a UUID keeps its
-// version: a target may check the form of an id before the credentials.
+// unlike returns an unknown id of the same form. Only the last eight characters differ, so that a UUID keeps its version,
+// because a target may check the form of an id before the credentials.
 func unlike(id string) string {
 	const digits, others = "0123456789abcdefABCDEF", "5678901234defabcDEFABC"
 	kept := id[:max(0, len(id)-8)]

@@ -15,13 +15,13 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// callerReports has the runs whose graph reports the caller that it got from the server.
+// callerReports has the runs whose graph reports the caller that the server passed to it.
 type callerReports struct {
 	*World
 	runs []*agent.GraphRun // in the order of their callers
 }
 
-// define registers the sentences about the user in graph_auth_user (section 5).
+// define registers the steps about the user in graph_auth_user (section 5).
 func (w *callerReports) define(r *common.Definitions) {
 	r.When(`the user starts a run that reports its caller`, w.userStartsReport)
 	r.When(`the user starts a run that reports its caller, and names another user in its config`, w.userClaimsAnother)
@@ -41,8 +41,8 @@ func (w *callerReports) userStartsReport(ctx context.Context) error {
 	return nil
 }
 
-// userClaimsAnother starts a run that reports its caller, and whose body has a user object where the graph reads that of the
-// server. A server may refuse the members, which are not part of the interface.
+// userClaimsAnother starts a run that reports its caller. The body has another user's object at the place where the graph
+// reads the authenticated user. A server may refuse these members, which are not part of the interface.
 func (w *callerReports) userClaimsAnother(ctx context.Context) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
@@ -72,7 +72,7 @@ func (w *callerReports) userClaimsAnother(ctx context.Context) error {
 	return nil
 }
 
-// studioStartsReport starts a run as a studio user, who need not have access, on the thread of the user's run.
+// studioStartsReport starts a run as a studio user on the thread of the user's run. The server may refuse studio users.
 func (w *callerReports) studioStartsReport(ctx context.Context) error {
 	studio, err := w.callerNamed(ctx, target.StudioUser)
 	if err != nil {
@@ -125,7 +125,7 @@ func (w *callerReports) usersStartReports(ctx context.Context, when string) erro
 	}))
 }
 
-// report returns the answer of a run as a value for judgements. other is the user who did not start it.
+// report returns the answer of a run as a value for judgements. other is another user.
 func report(g *agent.GraphRun, other *config.User) judge.Report {
 	r := judge.Report{State: g.Final, Said: g.Said(), Of: userOf(g.Thread.Owner.User)}
 	if other != nil {
@@ -151,7 +151,7 @@ func (w *callerReports) runReports(ctx context.Context, what string) error {
 	return outcome.Unless(ctx, judge.ReportsFields(report(w.runs[0], nil), fields, others...), w.repeatsInput(w.runs[0]))
 }
 
-// eachReportsItsOwn judges that each run reports its own caller. It skips if no known field of the two users differs.
+// eachReportsItsOwn judges that each run reports its own caller. It skips if the known fields of the two users are equal.
 func (w *callerReports) eachReportsItsOwn(ctx context.Context) error {
 	user, other := w.runs[0].Thread.Owner.User, w.runs[1].Thread.Owner.User
 	if !judge.UsersDiffer(userOf(user), userOf(other)) {
@@ -171,7 +171,7 @@ func (w *callerReports) eachReportsItsOwn(ctx context.Context) error {
 }
 
 // studioIsNotUser judges the run of the studio user. If it reports the user, a run on a thread of the studio user shows
-// whether the two have the same identity.
+// whether the two users have the same identity.
 func (w *callerReports) studioIsNotUser(ctx context.Context) error {
 	user, g := w.runs[0].Thread.Owner.User, w.runs[1]
 	wrong := judge.ReportsNoOwner(judge.Report{State: g.Final, Said: g.Said(), Other: userOf(user)})

@@ -26,10 +26,10 @@ type owners struct {
 	*threadList
 	namesOther bool          // the creation of the thread named another user as its owner
 	others     *agent.Thread // the thread of the other user
-	filter     string        // of the other user's list, as the sentence names it
+	filter     string        // filter of the other user's list, as the step names it
 }
 
-// define registers the sentences about threads of other users (section 5, items 6 and 7).
+// define registers the steps about threads of other users (section 5, items 6 and 7).
 func (w *owners) define(r *common.Definitions) {
 	r.Given(`a list of threads that shows their metadata`, w.requireListedMetadata)
 	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.requireRefusedThread)
@@ -94,8 +94,8 @@ func (w *owners) requireRefusedThread(ctx context.Context, name string) error {
 	return requireRefused(t.Response)
 }
 
-// createThreadOfEach creates a thread of each user, with the same mark. The user's own list must show the user's
-// thread: else its absence from other lists would show nothing.
+// createThreadOfEach creates a thread of each user, with the same mark. Each thread must be in its owner's list.
+// Otherwise its absence from other lists would prove nothing.
 func (w *owners) createThreadOfEach(ctx context.Context, nested string) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
@@ -139,7 +139,7 @@ func (w *owners) otherUserLists(ctx context.Context, by string) error {
 		bySharedMetadata:    {"metadata": map[string]any{markKey: w.mark}},
 		bySharedIDs:         {"ids": []any{w.thread.Sent(), w.others.Sent()}},
 		"the user as owner": {"metadata": map[string]any{ownerKey: w.owner().User.Owner()}},
-		// Some databases take such an owner for an operator.
+		// Some databases interpret such an owner as an operator.
 		"an owner that is an object": {"metadata": map[string]any{ownerKey: map[string]any{"$ne": "nobody"}}},
 		"an owner that is a list":    {"metadata": map[string]any{ownerKey: []any{w.owner().User.Owner()}}},
 		"an owner that is null":      {"metadata": map[string]any{ownerKey: nil}},
@@ -157,8 +157,8 @@ func (w *owners) otherUserLists(ctx context.Context, by string) error {
 	return err
 }
 
-// otherUserListsByQuery lists the threads by GET with a query, which the interface does not define. Some servers have
-// other code for a page, or filter by a user that the query names in place of the caller.
+// otherUserListsByQuery lists the threads by GET with a query, which the interface does not define. Some servers handle
+// pages with different code, or filter by the user in the query instead of the caller.
 func (w *owners) otherUserListsByQuery(ctx context.Context, purpose string) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
@@ -180,14 +180,14 @@ func (w *owners) otherUserListsByQuery(ctx context.Context, purpose string) erro
 	return nil
 }
 
-// Filters of a list with a special judgement, as the sentences name them.
+// Filters with a special judgement, as the steps name them.
 const (
 	noFilter         = "no filter"
 	bySharedMetadata = "metadata that both threads have"
 	bySharedIDs      = "the ids of both threads"
 )
 
-// holdOwn has the filters with which a list must contain the thread of its caller.
+// holdOwn has the filters with which a list must contain the caller's own thread.
 var holdOwn = []string{noFilter, "an empty filter", bySharedMetadata, bySharedIDs}
 
 func (w *owners) listHoldsNoForeign() error {
@@ -215,8 +215,7 @@ func (w *owners) listHoldsOwn() error {
 	return judge.ListHoldsOwn(list, created(w.others))
 }
 
-// isLossy reports whether the list is filtered by metadata that the target does not show in the response to the
-// creation of the thread.
+// isLossy reports whether the list is filtered by metadata that the response to the creation of the thread does not show.
 func (w *owners) isLossy() bool {
 	return w.filter == bySharedMetadata && w.others.Response.Get("metadata."+markKey).String() != w.mark
 }
@@ -266,7 +265,7 @@ func (w *owners) userCreatesWithTexts(ctx context.Context) error {
 	return w.createWithUnusual(ctx, metadata)
 }
 
-// createWithUnusual creates a thread with the metadata. The interface shows no limits, so the server may refuse it.
+// createWithUnusual creates a thread with unusual metadata. The interface defines no limits, so the server may refuse it.
 func (w *owners) createWithUnusual(ctx context.Context, metadata map[string]any) error {
 	if err := w.createThread(ctx, metadata); err != nil {
 		return err
@@ -302,8 +301,8 @@ func (w *owners) metadataHolds(ctx context.Context, key string, value any, what 
 	return judge.MetadataHas(w.scene.Response, metadata, key, value, what)
 }
 
-// otherUserListsAtOtherEndpoint lists the threads as the other user. It first checks that the endpoint shows the user's
-// thread to the user. Otherwise its absence from the other user's list would show nothing.
+// otherUserListsAtOtherEndpoint lists the threads as the other user. It first checks that this endpoint shows the user's
+// thread to the user. Otherwise its absence from the other user's list would prove nothing.
 func (w *owners) otherUserListsAtOtherEndpoint(ctx context.Context) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {

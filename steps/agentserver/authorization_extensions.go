@@ -21,26 +21,26 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// extensions has a vendor extension: an operation that agent servers offer and the interface does not name (section 5,
-// items 2 and 6), with the responses to the callers who have tried it.
+// extensions has a vendor extension, and the responses to the callers that have tried it. An extension is an operation
+// that agent servers offer and the interface does not define (section 5, items 2 and 6).
 type extensions struct {
 	*World
 	operation spec.Operation
 	others    []common.Case      // requests of callers who must not be served
-	state     *exchange.Response // after these requests
-	owners    *exchange.Response // to the owner of the thread
+	state     *exchange.Response // the state after these requests
+	owners    *exchange.Response // the response to the owner of the thread
 }
 
-// define registers the sentences about vendor extensions.
+// define registers the steps about vendor extensions.
 func (w *extensions) define(r *common.Definitions) {
 	r.When(`the other user, a caller without credentials and then the user try the vendor extension (.+)`, w.tryAll)
 	r.Then(`it returns an HTTP error to all but the user`, w.refusesAllOthers)
 	r.Then(`the attempts of the others leave the thread unchanged`, w.threadIsUnchanged)
 }
 
-// tryAll sends the request of the owner last, because the operation may remove the thread. It skips the scenario if
-// the target does not have the operation. The reason is the same for all operations, so that reports show it once;
-// the scenario names the operation.
+// tryAll sends the request of the owner last, because the operation may remove the thread. It skips the scenario if the
+// target does not have the operation. All operations have the same reason, so that reports show it once. The name of the
+// scenario contains the operation.
 func (w *extensions) tryAll(ctx context.Context, id string) error {
 	w.operation = w.target.Collector.Operation(spec.AgentServer, id)
 	if w.operation.ID == "" {
@@ -79,7 +79,7 @@ func (w *extensions) tryAll(ctx context.Context, id string) error {
 	return nil
 }
 
-// noteExtension notes which vendor extension is judged: the requirement lists those that the target serves.
+// noteExtension records the vendor extension that is judged, so that the requirement lists those that the target serves.
 func (w *extensions) noteExtension() {
 	w.scene.Note(w.operation.Method + " " + w.operation.Path + " is judged")
 }
@@ -101,7 +101,7 @@ func (w *extensions) tryAsOthers(ctx context.Context) (served bool, err error) {
 	return served, nil
 }
 
-// tryAnotherAsOwner sends the request of the owner for a thread that no other caller has tried.
+// tryAnotherAsOwner sends the request of the owner for a thread that no other caller has requested.
 func (w *extensions) tryAnotherAsOwner(ctx context.Context) error {
 	t, err := w.server.NewThread(ctx, w.owner())
 	if err != nil {
@@ -145,8 +145,8 @@ func (w *extensions) tryExtension(ctx context.Context, who target.Caller, thread
 	return a, nil
 }
 
-// refusesAllOthers judges the responses to all callers but the user. The response to a user who was served is compared
-// with the one to the same request for an unknown thread.
+// refusesAllOthers judges the responses to all callers except the user. If another caller was served, it compares the
+// response with that to the same request for an unknown thread.
 func (w *extensions) refusesAllOthers(ctx context.Context) error {
 	run := w.current.Value()
 	for _, c := range w.others {

@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// unusualMetadata has values of metadata in POST /threads which some servers do not combine with the owner that the handler
-// sets. The interface does not state that a server must accept them.
+// unusualMetadata has values of metadata for POST /threads. Some servers do not combine such values with the owner that
+// the handler sets. The interface does not require a server to accept them.
 var unusualMetadata = map[string]any{
 	"null as metadata":                       nil,
 	"an empty object as metadata":            map[string]any{},
@@ -27,11 +27,11 @@ var unusualMetadata = map[string]any{
 // foreignThreads has a thread that the other user must not see.
 type foreignThreads struct {
 	*World
-	mark string               // in the metadata of the thread
-	seen []*exchange.Response // by the other user, who sent the id of the thread
+	mark string               // mark in the metadata of the thread
+	seen []*exchange.Response // responses to the other user's creations with the id of the thread
 }
 
-// define registers the sentences about the creation of threads that other users must not see.
+// define registers the steps about the creation of threads that other users must not see.
 func (w *foreignThreads) define(r *common.Definitions) {
 	r.Given(`a thread of the user with ((?:null|an|a) .+)`, w.createUnusualThread)
 	r.Given(`a completed run on a thread of the user with metadata`, w.completeOnMarked)
@@ -54,8 +54,8 @@ func (w *foreignThreads) createUnusualThread(ctx context.Context, name string) e
 	return w.completeAsCreated(ctx)
 }
 
-// completeAsCreated completes a run on the new thread, so that the thread has a state. A server may refuse the run even to
-// the owner; the thread then has no state. If the server has refused the thread, the scenario is not applicable.
+// completeAsCreated completes a run on the new thread, so that the thread has a state. A server may refuse the run even
+// to the owner, and then the thread has no state. If the server has refused the thread, the scenario is not applicable.
 func (w *World) completeAsCreated(ctx context.Context) error {
 	if w.thread.Response.IsRefused() {
 		return outcome.Inapplicable("such metadata", "the target refuses a thread with such metadata: %s",
@@ -81,7 +81,7 @@ func (w *foreignThreads) completeOnMarked(ctx context.Context) (err error) {
 }
 
 // otherTakesID creates threads with the id of an existing thread, as clients of some servers do. The interface does not
-// define such a request: the server may refuse it, ignore the id, or create a thread of the other user.
+// define such requests. The server may refuse them, ignore the id, or create a thread of the other user.
 func (w *foreignThreads) otherTakesID(ctx context.Context) error {
 	other, err := w.callerNamed(ctx, target.TheOtherUser)
 	if err != nil {
@@ -103,7 +103,7 @@ func (w *foreignThreads) otherTakesID(ctx context.Context) error {
 	return nil
 }
 
-// typedValues are values that a faulty server could drop or turn into strings. null is not one of them, because the
+// typedValues are values that a faulty server could drop or convert to strings. They do not include null, because the
 // interface does not distinguish null from an absent value.
 var typedValues = []struct {
 	key, name string
@@ -127,9 +127,8 @@ func (w *owners) userCreatesWithTypes(ctx context.Context) error {
 	return w.createWithUnusual(ctx, metadata)
 }
 
-// metadataHoldsTypes also judges the metadata in the list, because a server may return what was sent and store
-// something else. A list need not show the metadata that a client has sent. If it shows one of the values, it must
-// show all.
+// metadataHoldsTypes also judges the metadata in the list, because a server may echo the request and store something
+// else. A list need not show the metadata of a client. If it shows one of the values, it must show all.
 func (w *owners) metadataHoldsTypes(ctx context.Context) error {
 	for _, v := range typedValues {
 		if err := w.metadataHolds(ctx, v.key, v.value, v.name); err != nil {

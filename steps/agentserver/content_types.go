@@ -10,13 +10,13 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// defineContentTypes registers the sentences about the Content-Type of requests (section 4).
+// defineContentTypes registers the steps about the Content-Type of requests (section 4).
 func (w *World) defineContentTypes(r *common.Definitions) {
 	r.When(`the user sends the request to (create a thread|start a run) with Content-Type "([^"]+)"`, w.userSendsType)
 }
 
-// userSendsType sends a request with a Content-Type. If it is refused, the request is sent as usual, and then once more
-// with the Content-Type: a server that refuses now and then is not one that refuses the Content-Type.
+// userSendsType sends a request with a Content-Type. If it is refused, the request is sent with its usual type, and
+// then once more with it, because a server may also refuse requests at random.
 func (w *World) userSendsType(ctx context.Context, operation, contentType string) error {
 	send := w.postThread
 	if operation == "start a run" {

@@ -13,13 +13,13 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// disguises has the responses to reads that a server may take for those of somebody else.
+// disguises has the responses to reads that a server may attribute to another caller.
 type disguises struct {
 	*World
 	responses []judge.Disguised
 }
 
-// define registers the sentences about headers and paths that must not replace credentials (section 5).
+// define registers the steps about headers and paths that must not replace credentials (section 5).
 func (w *disguises) define(r *common.Definitions) {
 	r.When(`(a caller without credentials|the other user) reads the run (?:by paths )?with (.+)`, w.readDisguised)
 	r.Then(`no response shows anything of the run`, func() error {
@@ -27,7 +27,7 @@ func (w *disguises) define(r *common.Definitions) {
 	})
 }
 
-// ownerOfRead returns the requirement that fails if a path is served to a caller who must not see the run.
+// ownerOfRead returns the requirement that fails if the server shows the path to a caller that must not see the run.
 func ownerOfRead(caller, path string) string {
 	switch {
 	case caller == target.NoCredentials:
@@ -38,7 +38,7 @@ func ownerOfRead(caller, path string) string {
 	return "AS-AUTHZ-1"
 }
 
-// readDisguised sends each read of a run twice: first as it is, then disguised with the headers or the spelling of the
+// readDisguised sends each read of a run twice: first unchanged, then disguised with the headers or the spelling of the
 // scenario.
 func (w *disguises) readDisguised(ctx context.Context, name, how string) error {
 	who, err := w.callerNamed(ctx, name)
@@ -80,7 +80,7 @@ func (w *disguises) readDisguised(ctx context.Context, name, how string) error {
 	return nil
 }
 
-// disguise returns the disguise with the name that a sentence uses. For cookies it first reads the paths as the user.
+// disguise returns the disguise that a step names. For cookies it first reads the paths as the user.
 func (w *disguises) disguise(ctx context.Context, how string, paths []string) (target.Disguise, error) {
 	if how != target.ReturnedCookie {
 		return w.target.Disguise(how, w.thread.ID, w.current.ID)

@@ -16,7 +16,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// rollback has a rollback, and runs that it must not affect. [inProgress] has the prior run.
+// rollback has a rollback and the runs that it must not affect. The prior run is in [inProgress].
 type rollback struct {
 	*World
 	rolled  *agent.Rollback   // the prior run and the new one
@@ -26,7 +26,7 @@ type rollback struct {
 	joined  *agent.Joining    // the pending join of the prior run
 }
 
-// define registers the sentences about runs that are rolled back (sections 3 and 7).
+// define registers the steps about runs that are rolled back (sections 3 and 7).
 func (w *rollback) define(r *common.Definitions) {
 	r.Given(`a run that was rolled back after (it had started|the state had shown its first message)`, w.useRollback)
 	r.Given(`a (failing )?run that was rolled back on a thread of its own`, w.rollBackOnNewThread)
@@ -88,8 +88,8 @@ func (w *rollback) setRollback(rb *agent.Rollback) {
 	w.rolled, w.prior, w.current, w.thread = rb, rb.Prior, rb.Next, rb.Next.Thread
 }
 
-// userRollsBack rolls back a run at the moment. If the new run is refused or waits, the scenario goes on only if a
-// rollback of a run that has started works (AS-ROLLBACK-1).
+// userRollsBack rolls back a run at the moment. If the new run is refused or waits, the scenario continues only if the
+// server can roll back a run that has started (AS-ROLLBACK-1).
 func (w *rollback) userRollsBack(ctx context.Context, moment string) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
@@ -144,7 +144,7 @@ func (w *rollback) completeTwoRuns(ctx context.Context) error {
 	return agent.HoldsOnly(w.scene.Response, w.kept...)
 }
 
-// failOnThread lets a run fail. Whether the messages of earlier runs remain then is another requirement's concern.
+// failOnThread lets a run fail. Another requirement judges whether the messages of earlier runs remain.
 func (w *rollback) failOnThread(ctx context.Context) error {
 	g, err := w.server.Start(ctx, w.thread, agent.Order{Words: agent.Fail})
 	if err != nil {
@@ -164,8 +164,8 @@ func (w *rollback) failOnThread(ctx context.Context) error {
 
 // runElsewhere prepares a completed run and a run in progress on other threads. The run in progress takes twice as long
 // as the run to roll back, which therefore ends first. A server that executes one run at a time would not start the run
-// to roll back: there that run takes four times as long, the run elsewhere starts right before the rollback, and the
-// new run waits for it. After a lost race both take longer.
+// to roll back. There that run takes four times as long, the run elsewhere starts right before the rollback, and the new
+// run waits for it. After a lost race both take longer.
 func (w *rollback) runElsewhere(ctx context.Context) error {
 	server, leave, err := w.server.Together(ctx, 2, agent.Wait, agent.EarlyWrite)
 	if err != nil {
@@ -208,8 +208,8 @@ func (w *rollback) endedEarly() bool {
 	})
 }
 
-// joinInProgress waits until the join has arrived at the server. If the join returns while the run is in progress, it
-// arrived too early or not at all.
+// joinInProgress waits until the join has arrived at the server. If the join returns while the run is in progress, it is
+// too early or was not for this run.
 func (w *rollback) joinInProgress(ctx context.Context) error {
 	return w.prepare(ctx, func(ctx context.Context) error {
 		join := w.joinNow(ctx)
@@ -256,8 +256,8 @@ func (w *rollback) replace(ctx context.Context, o agent.Order) error {
 	return err
 }
 
-// userReplacesByLong rolls the run in progress back with one that waits. It tries again with longer runs if the response
-// came so late that the new run may have been over.
+// userReplacesByLong rolls back the run in progress with a run that waits. If the response came so late that the new run
+// may have ended, it tries again with longer runs.
 func (w *rollback) userReplacesByLong(ctx context.Context) error {
 	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		o := agent.Order{Waits: true, Hold: w.wanted, Strategy: agent.RollbackStrategy}
@@ -272,7 +272,7 @@ func (w *rollback) userReplacesByLong(ctx context.Context) error {
 	return err
 }
 
-// studioReplaces starts the new run as a studio user, who need not have access.
+// studioReplaces starts the new run as a studio user. The server may refuse studio users.
 func (w *rollback) studioReplaces(ctx context.Context) error {
 	studio, err := w.callerNamed(ctx, target.StudioUser)
 	if err != nil {
@@ -288,8 +288,8 @@ func (w *rollback) studioReplaces(ctx context.Context) error {
 	return nil
 }
 
-// userLooks reads the prior run and the state at the moment. For the moment right after the new run it uses the reads
-// of the rollback itself, because later reads would not show a run that is removed late.
+// userLooks reads the prior run and the state at the moment. For the moment right after the new run it uses the reads of
+// the rollback, because later reads would not show a run that is removed late.
 func (w *rollback) userLooks(ctx context.Context, when string) error {
 	found := w.rolled.After
 	if when != "once the new run has completed" {
@@ -351,8 +351,8 @@ func (w *rollback) elsewhereCompletes(ctx context.Context) error {
 	})
 }
 
-// priorJoinReturns returns an error if the join of the prior run does not return. A join that returned only when the
-// prior run would have ended is repeated once, with a prior run that takes longer than timeouts.request.
+// priorJoinReturns returns an error if the join of the prior run does not return. If it returned only at the natural end
+// of the prior run, it is repeated once with a prior run that takes longer than timeouts.request.
 func (w *rollback) priorJoinReturns(ctx context.Context) error {
 	limit := w.target.Config.Timeouts.Request
 	for {

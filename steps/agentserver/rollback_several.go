@@ -15,11 +15,11 @@ import (
 // rollbacks has several runs of one thread.
 type rollbacks struct {
 	*World
-	started   []*agent.GraphRun // one after the other or at once
-	retrieved []*agent.GraphRun // those of them that can still be retrieved
+	started   []*agent.GraphRun // runs that were started, one after the other or at once
+	retrieved []*agent.GraphRun // started runs that can still be retrieved
 }
 
-// define registers the sentences about several rollbacks on one thread (section 3).
+// define registers the steps about several rollbacks on one thread (section 3).
 func (w *rollbacks) define(r *common.Definitions) {
 	r.When(`the user starts five runs with rollback, (one after the other|all at once)`, w.startConcurrent)
 	r.When(`the user starts a run, and then one with rollback that fails`, w.replaceByFailing)
@@ -27,16 +27,16 @@ func (w *rollbacks) define(r *common.Definitions) {
 	r.Then(`the state holds the messages of that run only`, w.stateHoldsRetrieved)
 }
 
-// startConcurrent starts several runs with rollback on a new thread, one after the other or all at once. The race is
-// won if every run was in progress until the next one, or all others, had been accepted. If they start one after the
-// other, the last must also be complete before the first would have ended (Prompt), because another requirement
-// judges runs that reappear. A server on which each run waits for the one before it (Serial) cannot meet that, and
-// need not.
+// startConcurrent starts several runs with rollback on a new thread, one after the other or all at once. The race is won
+// if every run was in progress until the next one, or all others, had been accepted. If they start one after the other,
+// the last must also complete before the first would have ended (Prompt), because another requirement judges runs that
+// reappear. This is not required of a server on which each run waits for the one before it (Serial), because it is
+// impossible there.
 func (w *rollbacks) startConcurrent(ctx context.Context, when string) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
 	}
-	inProgress := false // in the last attempt
+	inProgress := false // whether the runs of the last attempt were in progress
 	start := w.server.StartInTurn
 	if when == "all at once" {
 		start = w.server.StartAtOnce
@@ -69,7 +69,7 @@ func (w *rollbacks) startConcurrent(ctx context.Context, when string) error {
 	return outcome.Inconclusive("one of the runs ended before another was accepted, in %d attempts", agent.Attempts)
 }
 
-// replaceByFailing rolls a run back by one whose graph raises an error.
+// replaceByFailing rolls back a run with a run whose graph raises an error.
 func (w *rollbacks) replaceByFailing(ctx context.Context) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return outcome.AsPrecondition(err)
@@ -94,8 +94,9 @@ func (w *rollbacks) replaceByFailing(ctx context.Context) error {
 	})
 }
 
-// oneRunRemains judges that exactly one of the runs can be retrieved. By now the last has completed, or all runs that
-// were started at once have ended. If none is found, it tries again until patience after the last creation is over.
+// oneRunRemains judges that exactly one of the runs can be retrieved. It is called after the last run has completed, or
+// after all runs that were started at once have ended. If GET finds none of them, it tries again until patience after the
+// last creation has passed.
 func (w *rollbacks) oneRunRemains(ctx context.Context, which string) error {
 	var settled time.Time
 	for _, g := range w.started {

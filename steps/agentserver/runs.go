@@ -17,13 +17,13 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// runs has what the sentences about runs share.
+// runs has the state that the steps about runs share.
 type runs struct {
 	*World
 	other *agent.Thread // "the other thread"
 }
 
-// define registers the sentences about runs (sections 4 and 7).
+// define registers the steps about runs (sections 4 and 7).
 func (w *runs) define(r *common.Definitions) {
 	r.Given(`a completed run`, w.useCompletedRun)
 	r.Given(`a completed run on a new thread`, w.completeOwnRun)
@@ -80,8 +80,8 @@ func (w *runs) useCompletedRun(ctx context.Context) error {
 	return w.server.Understood(ctx)
 }
 
-// completeOwnRun completes a run on a thread that only this scenario uses. The scenario compares messages, so it blocks
-// if plain runs do not write theirs.
+// completeOwnRun completes a run on a thread that no other scenario uses. The scenario compares messages, so it blocks if
+// plain runs do not write theirs.
 func (w *runs) completeOwnRun(ctx context.Context) error {
 	if err := w.server.PlainRunsWork(ctx); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (w *runs) createOther(ctx context.Context) (err error) {
 	return err
 }
 
-// post starts a run of the user on the thread. A later sentence judges the response.
+// post starts a run of the user on the thread. A later step judges the response.
 func (w *World) post(ctx context.Context, o agent.Order) error {
 	g, err := w.server.Post(ctx, w.thread, o)
 	if err != nil {
@@ -154,8 +154,8 @@ func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, 
 	return nil
 }
 
-// userStartsLong starts a run that waits. It tries again with a longer run if the response came so late that the run
-// may have been over.
+// userStartsLong starts a run that waits. If the response came so late that the run may have ended, it tries again with a
+// longer run.
 func (w *runs) userStartsLong(ctx context.Context) error {
 	_, err := w.race(ctx, func(ctx context.Context) (bool, error) {
 		if err := w.startLong(ctx); err != nil {
@@ -186,7 +186,7 @@ func (w *runs) userStartsWithMistake(ctx context.Context, mistake string) error 
 	return nil
 }
 
-// postMistake posts a run that contains the named mistake and additional members.
+// postMistake posts a run with the mistake that the step names, and with additional members.
 func (w *runs) postMistake(ctx context.Context, mistake string, more map[string]any) (*exchange.Response, error) {
 	input := agent.Input([]string{w.target.Name("word")})
 	whole := map[string]any{"assistant_id": w.target.Config.AssistantID, "input": input}
@@ -212,7 +212,7 @@ func (w *runs) postMistake(ctx context.Context, mistake string, more map[string]
 		return nil, errors.New("no mistake is called " + mistake)
 	}
 	request := w.target.ToAgent(w.server.Base, w.owner(), http.MethodPost, agent.RunsPath(w.thread.ID), sent)
-	request.Wrong = mistake != "an unknown assistant_id" // that request keeps the contract
+	request.Wrong = mistake != "an unknown assistant_id" // a request with an unknown assistant_id does not break the contract
 	return w.target.Client.Do(ctx, request)
 }
 
@@ -278,9 +278,9 @@ func (w *runs) runNamed(which string) *agent.GraphRun {
 	return w.current
 }
 
-// wrongIDs returns a text that is not an id, and ids that are similar to the given one. Unless a run is started, it
-// also returns ids that are the same in each test run: a server may create a thread for a run, which a later test run
-// would find.
+// wrongIDs returns a text that is not an id, and ids that are similar to the given one. If no run is started with them,
+// it also returns constant ids. These are not used to start runs, because a server may create a thread for a run, and a
+// later test run would find it.
 func wrongIDs(verb, id, other, kind string) []common.Case {
 	text := common.Case{ID: "agentconform-" + target.UnknownID(), What: "a text that is no UUID"}
 	all := append([]common.Case{text}, common.NearIDs(id, other, kind)...)
@@ -291,7 +291,7 @@ func wrongIDs(verb, id, other, kind string) []common.Case {
 }
 
 // sendWithWrongIDs sends requests with one wrong id in their path. Before it starts a run under a wrong thread id, it
-// reads the state under that id, and omits the run if there is a thread.
+// reads the state under that id, and omits the run if the thread exists.
 func (w *runs) sendWithWrongIDs(ctx context.Context, verb, of string) error {
 	run, thread := w.current.ID, w.thread.ID
 	if strings.HasPrefix(of, "wrong run id") {
@@ -334,7 +334,7 @@ func (w *runs) sendWithWrongID(ctx context.Context, verb, what, thread, run stri
 	return nil
 }
 
-// userRetrievesByForms retrieves the run by its id in each other form.
+// userRetrievesByForms retrieves the run by each other form of its id.
 func (w *runs) userRetrievesByForms(ctx context.Context) error {
 	forms := exchange.FormsOf(w.current.ID)
 	if len(forms) == 0 {

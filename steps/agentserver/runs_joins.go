@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// longerHold is longer than the limit of some servers and proxies: they end a join after one or two seconds.
+// longerHold is longer than some servers and proxies let a join wait: they end it after one or two seconds.
 const longerHold = 2500 * time.Millisecond
 
 // joins has the last join of the user.
@@ -23,7 +23,7 @@ type joins struct {
 	again  func() error   // starts and joins a run on a new thread, as the scenario did
 }
 
-// define registers the sentences about joins (section 4).
+// define registers the steps about joins (section 4).
 func (w *joins) define(r *common.Definitions) {
 	r.When(`the user starts a (long|longer) run, and joins it( twice at the same time)?`, w.startLongAndJoin)
 	r.When(`the user joins a run that is pending behind (another run|a run that fails)`, w.joinPending)
@@ -47,7 +47,7 @@ func (w *joins) define(r *common.Definitions) {
 }
 
 // startLongAndJoin starts a run and joins it while it is in progress, once or twice at the same time. Later steps judge
-// the join without a response, or otherwise the one that returned first.
+// the join that has no response, or else the one that returned first.
 func (w *joins) startLongAndJoin(ctx context.Context, long, twice string) error {
 	w.again = func() error { return w.startLongAndJoin(ctx, long, twice) }
 	if long == "longer" {
@@ -85,8 +85,8 @@ func (w *joins) joinPending(ctx context.Context, ahead string) error {
 	})
 }
 
-// joinReplacing rolls a run back that has started, and joins the new run while it is in progress. Whether the prior run
-// was still in progress does not matter.
+// joinReplacing rolls back a run that has started, and joins the new run while that is in progress. The prior run may
+// have ended before.
 func (w *joins) joinReplacing(ctx context.Context) error {
 	w.again = func() error { return w.joinReplacing(ctx) }
 	const lost = "the target was too slow to join a run with rollback while it was in progress"
@@ -106,8 +106,8 @@ func (w *joins) joinReplacing(ctx context.Context) error {
 	})
 }
 
-// joinFollowed joins a run in progress while another run is pending behind it. If the join is late, joinFollowed waits until
-// the pending run has completed. That run takes twice as long as a join may be late.
+// joinFollowed joins a run in progress while another run is pending behind it. If the join is late, joinFollowed waits
+// until the pending run has completed. The pending run takes twice as long as the limit for the join.
 func (w *joins) joinFollowed(ctx context.Context) error {
 	const lost = "the run ended before the join was sent"
 	return w.win(ctx, lost, func(ctx context.Context) (bool, error) {
@@ -165,8 +165,8 @@ func (w *joins) dropJoin(ctx context.Context) error {
 	})
 }
 
-// joinDuringLater joins a completed run while a later run, which takes twice as long as a join may, is in progress. It
-// tries again after a late response, because a target may be busy for a moment.
+// joinDuringLater joins a completed run while a later run is in progress. The later run takes twice as long as the limit
+// for the join. If the response is late, it tries again, because a target may be busy for a moment.
 func (w *joins) joinDuringLater(ctx context.Context) error {
 	for range agent.Attempts {
 		later, err := w.server.InProgressOn(ctx, w.thread, agent.JustStarted, agent.Order{Hold: 2 * w.agents.Prompt()})
@@ -184,7 +184,7 @@ func (w *joins) joinDuringLater(ctx context.Context) error {
 	return nil
 }
 
-// joinInTime joins the run, and reports whether the last join was sent before the end of the run.
+// joinInTime joins the run, and reports whether it sent the last join before the end of the run.
 func (w *joins) joinInTime(ctx context.Context, twice bool) (bool, error) {
 	first := w.join(ctx)
 	if twice {
@@ -257,7 +257,7 @@ func judged(join *agent.Joining) judge.Join {
 	return judge.Join{Over: true, Unanswered: join.Unanswered(), Ended: join.Ended, Response: join.Response, Err: join.Err}
 }
 
-// awaitJoin waits for the response to the join, but not longer than some time after the run was complete.
+// awaitJoin waits for the response to the join. The wait is limited, counted from the completion of the run.
 func (w *joins) awaitJoin(ctx context.Context, join *agent.Joining) error {
 	g := w.current
 	end := g.Responded().Add(g.Order.Hold)
@@ -300,7 +300,8 @@ func (w *joins) userJoins(ctx context.Context) error {
 	return nil
 }
 
-// userJoinsOften joins the run until a join is late or refused. Some servers keep a limited number of waiting clients.
+// userJoinsOften joins the run until a join is late or refused. Some servers allow only a limited number of waiting
+// clients.
 func (w *joins) userJoinsOften(ctx context.Context) error {
 	for range 5 {
 		if err := w.userJoins(ctx); err != nil {

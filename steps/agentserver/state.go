@@ -16,13 +16,13 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// states has the states that the user read during a run.
+// states has the responses to reads of the state during a run.
 type states struct {
 	*World
 	during []*exchange.Response
 }
 
-// define registers the sentences about the messages of a thread (section 2).
+// define registers the steps about the messages of a thread (section 2).
 func (w *states) define(r *common.Definitions) {
 	r.When(`the user reads the state of the thread`, w.userReadsState)
 	r.When(`the user reads the state during the run`, w.readStateDuringRun)
@@ -53,8 +53,8 @@ func (w *states) define(r *common.Definitions) {
 	r.Then(`the state holds the messages of the user's runs only`, w.stateHoldsKept)
 }
 
-// furtherRun starts another run on the thread. AS-RUN-1 judges a run that is refused. If the run is accepted, and a
-// second run adds to the messages of the first at this server, the state must contain its messages.
+// furtherRun starts another run on the thread. AS-RUN-1 judges a run that is refused. The state must contain the messages
+// of the run if it is accepted and if runs at this server keep the messages of earlier ones.
 func (w *states) furtherRun(ctx context.Context, callsTool string) error {
 	var o agent.Order
 	if callsTool != "" {
@@ -81,7 +81,7 @@ func (w *states) furtherRun(ctx context.Context, callsTool string) error {
 }
 
 // readStateDuringRun reads the state while the run is in progress. A read within patience may show the thread without the
-// run, so a refusal is repeated until then.
+// run, so a refused read is repeated until patience has passed.
 func (w *states) readStateDuringRun(ctx context.Context) error {
 	return w.win(ctx, "the run ended before the state was read", func(ctx context.Context) (bool, error) {
 		settled := w.current.Responded().Add(w.target.Config.Patience)
@@ -94,8 +94,8 @@ func (w *states) readStateDuringRun(ctx context.Context) error {
 	})
 }
 
-// readStatesDuringSecondRun starts a second run on the thread, once a read can no longer show the thread without the first
-// one, and reads the state until the hold of the second run is over.
+// readStatesDuringSecondRun starts a second run on the thread. It waits until reads must show the first run, and then
+// reads the state until the hold of the second run has passed.
 func (w *states) readStatesDuringSecondRun(ctx context.Context) error {
 	first := w.current
 	if err := client.Sleep(ctx, time.Until(first.Final.Ended().Add(w.target.Config.Patience))); err != nil {
@@ -113,8 +113,8 @@ func (w *states) readStatesDuringSecondRun(ctx context.Context) error {
 	return err
 }
 
-// orders has the runs that steps name, with texts that a target may change when it stores and returns them. Some have
-// messages before the one with the words.
+// orders has the orders of the runs that steps name. Their texts are such that a target may change them when it stores
+// and returns them. Some have messages before the one with the words.
 var orders = map[string]agent.Order{
 	"a string with accented letters":  {Words: "Zo\u00eb, na\u00efve, caf\u00e9, \u00df"},
 	"a string with combining accents": {Words: "Zoe\u0308, nai\u0308ve, cafe\u0301"},
@@ -125,7 +125,7 @@ var orders = map[string]agent.Order{
 	"a string of 3,000 characters": {Words: strings.Repeat("Every good boy does fine. ", 116)[:2999] + "."},
 	"calls a tool":                 {Words: agent.ToolCall},
 	"writes a message early":       agent.WritingEarly(),
-	"takes longer":                 {Waits: true, Hold: longerHold}, // some servers take it for lost and start it again
+	"takes longer":                 {Waits: true, Hold: longerHold}, // some servers consider it lost and start it again
 	"an empty message":             {Before: []string{""}},
 	"the character U+0000":         {Before: []string{"before\x00after"}},
 	"the character U+FFFE":         {Before: []string{"before\ufffeafter"}},
@@ -133,8 +133,8 @@ var orders = map[string]agent.Order{
 	"a message of 80 KiB":          {Before: []string{strings.Repeat("0123456789abcde ", 5120)}}, // more than 2^16-1 bytes
 }
 
-// textClasses are texts that a server may change when it escapes, trims, normalizes, cuts, merges or interprets them.
-// Two of them are equal and follow each other.
+// textClasses are texts that a server may change when it escapes, trims, normalizes, cuts, merges or interprets them. Two
+// consecutive ones are equal.
 var textClasses = []struct{ name, text string }{
 	{"markup", `<b>bold</b> & "double" 'single' &amp; <!-- -->`},
 	{"template", "{{ name }} {0} ${HOME} $1 %s %d 100% #{x}"},
@@ -161,7 +161,7 @@ var textClasses = []struct{ name, text string }{
 	{"words that frameworks reserve", "__interrupt__ __error__ __root__ __start__"},
 	{"an e-mail address", "Ada <ada@example.com>"},
 	{"two dollar signs", "$$ and $&"},
-	{"4 KiB in letters of three bytes", strings.Repeat("\u9577\u3044\u6587\u3002", 341)}, // which a reader of packets may split
+	{"4 KiB in letters of three bytes", strings.Repeat("\u9577\u3044\u6587\u3002", 341)}, // a reader of packets may split a letter
 	{"4 KiB", strings.Repeat("0123456789abcde ", 255) + "0123456789abcdef"},
 	{"equal messages in a row", "again"},
 	{"equal messages in a row", "again"},
@@ -170,8 +170,9 @@ var textClasses = []struct{ name, text string }{
 // manyMessages is the number of messages of the run that has a message of each class of text.
 const manyMessages = 40
 
-// runWith runs the graph on a new thread. Since section 8 shows no limits, a server may refuse a run with many or long
-// messages, and such a run need not complete. It may refuse one with an unusual character, but must not let it fail.
+// runWith runs the graph on a new thread. Section 8 defines no limits, so a server may refuse a run with many or long
+// messages, and such a run need not complete. A server may also refuse unusual characters, but a run with them must not
+// fail.
 func (w *states) runWith(ctx context.Context, what, orRefused string) error {
 	o := w.orderWith(what)
 	if err := w.onNewThread(ctx); err != nil {
@@ -218,8 +219,8 @@ func (w *states) orderWith(what string) agent.Order {
 	return o
 }
 
-// requireForm blocks if the messages of the state cannot be compared: other requirements are about their form. A state
-// without messages fails if that of a plain run has messages.
+// requireForm blocks if the messages of the state cannot be compared, because other requirements judge their form. If a
+// state has no messages, it fails if the state of a plain run has some.
 func (w *states) requireForm(ctx context.Context) error {
 	err := judge.HasMessages(w.scene.Response)
 	if err == nil {
@@ -255,13 +256,13 @@ func (w *states) humanIsInput(ctx context.Context) error {
 	return judge.HumansAreInput(w.scene.Response, w.current.Value(), classes...)
 }
 
-// repeatsInput returns a check that blocks if the graph ignores the input of a run, which explains a wrong answer.
+// repeatsInput returns a check that blocks if the graph ignores its input, because that explains a wrong answer.
 func (w *World) repeatsInput(g *agent.GraphRun) func(ctx context.Context) error {
 	return func(ctx context.Context) error { return w.server.RepeatsInput(ctx, g) }
 }
 
 // stateHoldsRun judges that the state has the input of the run and its ai message. It blocks if there is no run, or if
-// plain runs do not write these messages either.
+// plain runs do not write these messages.
 func (w *states) stateHoldsRun(ctx context.Context) error {
 	if err := w.current.Accepted(); err != nil {
 		return outcome.AsPrecondition(err)

@@ -27,7 +27,7 @@ type threadList struct {
 	isNested bool          // the mark is in an object
 }
 
-// define registers the sentences about threads and their list (section 4).
+// define registers the steps about threads and their list (section 4).
 func (w *threads) define(r *common.Definitions) {
 	r.Given(`a thread of the user`, w.onNewThread)
 	r.When(`the user creates (a thread|two threads)`, w.userCreates)
@@ -55,8 +55,8 @@ func (w *threads) callerLists(ctx context.Context, name string) error {
 	return nil
 }
 
-// listDuringRun lists the threads during a run. It first waits until the list has the new thread, because a list may show
-// it with a delay.
+// listDuringRun lists the threads during a run. It first waits until the list contains the new thread, because a list may
+// show it with a delay.
 func (w *threads) listDuringRun(ctx context.Context) error {
 	return w.win(ctx, "the run ended before the threads were listed", func(ctx context.Context) (bool, error) {
 		if err := w.onNewThread(ctx); err != nil {
@@ -99,7 +99,7 @@ func (w *threads) userCreates(ctx context.Context, which string) error {
 	return nil
 }
 
-// createAtOnce creates threads at the same time: some servers make an id from the time.
+// createAtOnce creates threads at the same time, because some servers derive the id from the time.
 func (w *threads) createAtOnce(ctx context.Context) error {
 	client.Prioritize(ctx)
 	ctx = client.Racing(ctx)
@@ -137,8 +137,8 @@ func (w *threadList) listed() judge.List {
 
 func (w *threadList) listHoldsThread() error { return judge.ListHolds(w.listed(), created(w.thread)) }
 
-// mostNewest is the number of threads that the suite creates if a list may show only the newest threads: other
-// scenarios create threads at the same time.
+// mostNewest is the number of threads that the suite creates if a list may show only the newest threads. Other scenarios
+// create threads at the same time.
 const mostNewest = 20
 
 // list lists the threads of a caller once. Without a filter it uses the listing operation of the target.
@@ -151,8 +151,8 @@ func (w *threadList) list(ctx context.Context, who target.Caller, f agent.Filter
 	return nil
 }
 
-// listUntil lists the threads until the list shows the thread, or the time is over. If no thread is given, the first
-// list is enough. It does not repeat a request that returned no list.
+// listUntil lists the threads until the list shows the thread, or the time has passed. Without a thread, it lists once.
+// It does not repeat a request that returned no list.
 func (w *threadList) listUntil(ctx context.Context, who target.Caller, f agent.Filter, t *agent.Thread) error {
 	var wanted []*agent.Thread
 	if t != nil {
@@ -166,14 +166,14 @@ func (w *threadList) listUntil(ctx context.Context, who target.Caller, f agent.F
 	})
 }
 
-// retry calls look until it is done, for at most the time that a request may take.
+// retry calls look until look returns true, for at most timeouts.request.
 func (w *threadList) retry(ctx context.Context, look func() (done bool, err error)) error {
 	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, look)
 }
 
 // listNewest lists the threads of a caller until the list shows the thread. If the list may be only the page of the
-// newest threads, it creates further threads of the owner and waits for one of these. It returns the thread that was
-// shown, or the first one.
+// newest threads, it creates further threads of the owner and waits for any of these. It returns the thread that the list
+// shows, or the given one.
 func (w *threadList) listNewest(ctx context.Context, who target.Caller, f agent.Filter, first *agent.Thread) (*agent.Thread, error) {
 	made, shown := []*agent.Thread{first}, first
 	w.rows = nil
@@ -196,8 +196,7 @@ func (w *threadList) listNewest(ctx context.Context, who target.Caller, f agent.
 		}
 		return w.rows == nil, nil
 	}
-	// The first list may have waited for other requests until the time was over, so the list is read at least once
-	// more.
+	// The first list may have waited for other requests until the time had passed, so the list is read at least once more.
 	done, err := look()
 	if err == nil && !done {
 		err = w.retry(ctx, look)

@@ -1,4 +1,4 @@
-// Package agentserver has the definitions of the sentences about the agent server (sections 2 to 5 and 7 of the
+// Package agentserver has the definitions of the steps about the agent server (sections 2 to 5 and 7 of the
 // interface): one file per subject, with the patterns at its top. Package agent sends the requests, and package judge
 // judges the responses.
 package agentserver
@@ -17,8 +17,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// World is the state that all sentences of a scenario share. Each group of definitions embeds it in a struct with the
-// state that only its own sentences set and read.
+// World is the state that all steps of a scenario share. Each group of definitions embeds it in a struct with the state
+// that only its own steps use.
 type World struct {
 	scene        *common.Scene
 	target       *target.Target
@@ -27,18 +27,18 @@ type World struct {
 	sameIdentity bool // "the other user" has the identity of "the user", in another team
 
 	thread  *agent.Thread     // "the thread"
-	current *agent.GraphRun   // "the run"; the new run if there is a prior one
+	current *agent.GraphRun   // "the run"; after a rollback, the new run
 	kept    []*agent.GraphRun // the runs whose messages the thread must keep, in their order
 	foreign string            // the text of a run that must be refused
 	inProgress
 }
 
-// inProgress is the run in progress that a step must reach before it ends. If the step comes too late, the run is
-// started again and takes longer.
+// inProgress is the run in progress that a step must act on before it ends. If the step comes too late, the run is
+// started again with a longer hold.
 type inProgress struct {
 	prior    *agent.Progress                   // the run in progress, or nil
 	prepared []func(ctx context.Context) error // preconditions that must be prepared again after a lost race
-	wanted   time.Duration                     // how long the run must take, after a lost race
+	wanted   time.Duration                     // hold of the run after a lost race
 }
 
 // Define registers the definitions about the agent server that a feature file needs, for one scenario. Groups of
@@ -104,8 +104,8 @@ func (w *World) findAgentServer(ctx context.Context) (err error) {
 	return err
 }
 
-// chooseUser makes the first or the second configured user "the user" of the later sentences, and the remaining one
-// "the other user". So the protection of a user from another is judged in both directions.
+// chooseUser makes the first or the second configured user "the user" of the later steps, and the remaining one "the
+// other user". So each user is tested for protection from the other.
 func (w *World) chooseUser(ctx context.Context, order string) error {
 	if order == "first" {
 		return nil
@@ -118,7 +118,8 @@ func (w *World) chooseUser(ctx context.Context, order string) error {
 	return nil
 }
 
-// chooseSameIdentity makes the third user "the other user": their identity is that of the first, and their team is not.
+// chooseSameIdentity makes the third user "the other user". This user has the identity of the first user and a different
+// team.
 func (w *World) chooseSameIdentity(ctx context.Context, order string) error {
 	w.sameIdentity = true
 	return w.chooseUser(ctx, order)
@@ -126,13 +127,13 @@ func (w *World) chooseSameIdentity(ctx context.Context, order string) error {
 
 func (w *World) owner() target.Caller { return w.server.Owner() }
 
-// callerNamed returns the caller that a step names. The first configured user always comes first, so that a
-// target that keeps its first caller shows it to the others.
+// callerNamed returns the caller that a step names. It first lets the first configured user send a request, so that a
+// target that remembers its first caller confuses the others with that user.
 func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, error) {
 	switch {
 	case name == target.TheUser:
 		return w.owner(), nil
-	case name == target.TheOtherUser && w.owner().Key != w.target.Owner().Key: // the users are exchanged
+	case name == target.TheOtherUser && w.owner().Key != w.target.Owner().Key: // "the user" and "the other user" are exchanged
 		return w.target.Owner(), nil
 	}
 	isOther := name == target.TheOtherUser
@@ -152,8 +153,8 @@ func (w *World) callerNamed(ctx context.Context, name string) (target.Caller, er
 	return who, nil
 }
 
-// findUpdatedAgentServer continues at the agent server of the shared deployment that was updated, once its last
-// revision is DEPLOYED.
+// findUpdatedAgentServer switches to the agent server of the shared deployment that was updated, after its last revision
+// is DEPLOYED.
 func (w *World) findUpdatedAgentServer(ctx context.Context, p *plane.Plane) error {
 	d, err := p.Shared(ctx, p.Fixtures.Updated)
 	if err != nil {
@@ -172,8 +173,8 @@ func (w *World) findUpdatedAgentServer(ctx context.Context, p *plane.Plane) erro
 
 func (w *World) setRun(g *agent.GraphRun) { w.current, w.thread = g, g.Thread }
 
-// prepare establishes a precondition that a lost race invalidates. A step that loses its race repeats it with more
-// time.
+// prepare establishes a precondition that must be repeated after a lost race. The step that loses the race repeats it
+// with more time.
 func (w *inProgress) prepare(ctx context.Context, f func(ctx context.Context) error) error {
 	w.prepared = append(w.prepared, f)
 	return f(ctx)
@@ -207,7 +208,7 @@ func (w *inProgress) race(ctx context.Context, act func(ctx context.Context) (wo
 	return false, nil
 }
 
-// win is [inProgress.race], and returns an inconclusive outcome if no attempt won. lost is the reason why an attempt is lost.
+// win is [inProgress.race], but returns an inconclusive outcome if no attempt won. lost is the reason for it.
 func (w *inProgress) win(ctx context.Context, lost string, act func(ctx context.Context) (won bool, err error)) error {
 	won, err := w.race(ctx, act)
 	if err != nil {
@@ -263,7 +264,7 @@ func (w *World) onNewThread(ctx context.Context) error {
 	return nil
 }
 
-// threadWith creates a thread with metadata. If the target refuses metadata, or there is none, it creates one without it.
+// threadWith creates a thread with metadata. If there is none, or if the target refuses it, the thread has no metadata.
 func (w *World) threadWith(ctx context.Context, who target.Caller, metadata map[string]any) (*agent.Thread, error) {
 	if metadata != nil {
 		t, err := w.server.CreateThread(ctx, who, metadata)
@@ -277,7 +278,7 @@ func (w *World) threadWith(ctx context.Context, who target.Caller, metadata map[
 	return w.server.NewThread(ctx, who)
 }
 
-// createThread creates a thread of the user. A later sentence judges the response.
+// createThread creates a thread of the user. A later step judges the response.
 func (w *World) createThread(ctx context.Context, metadata map[string]any) error {
 	t, err := w.server.CreateThread(ctx, w.owner(), metadata)
 	if err != nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// What may correct a violation of a run that reports its caller.
+// Remedies for a wrong answer of a run that reports its caller.
 const (
 	reportHint = "set identity and fields of the user to what the handler returns, or " + graphHint
 	callerHint = "check that each user has the token and the identity of the same person; if so, give each run the user of its " +
 		"own request in graph_auth_user, or " + graphHint
 )
 
-// IsServed judges that a request with valid credentials returns 2xx. Any other trouble than a refusal of the
-// credentials blocks if refusesOnly is set: it belongs to the requirement about the operation. rejects reports
-// whether a status is one with which the server refuses credentials.
+// IsServed judges that a request with valid credentials returns 2xx. rejects reports whether the server refuses
+// credentials with a status. If refusesOnly is set, every failure other than refused credentials blocks, because the
+// requirement about the operation judges it.
 func IsServed(a *exchange.Response, refusesOnly bool, rejects func(status int) bool) error {
 	if a.OK() {
 		return nil
@@ -39,9 +39,9 @@ func IsServed(a *exchange.Response, refusesOnly bool, rejects func(status int) b
 	})
 }
 
-// RefusesCaller judges that a caller without valid credentials is refused with a status of the authentication
-// handler: one of those configured, or any status 4xx if none is. caller describes the caller ("a caller without
-// credentials"), and class the reason for which the handler refuses them.
+// RefusesCaller judges that a caller without valid credentials is refused with a status of the authentication handler:
+// one of the configured statuses, or any 4xx if none is configured. caller describes the caller ("a caller without
+// credentials"). class is the reason for the refusal.
 func RefusesCaller(a *exchange.Response, caller, class string, statuses []int, hint string) error {
 	expected := "4xx"
 	isExpected := a.IsRefused()
@@ -84,9 +84,8 @@ func byCaller(caller string) string {
 	return "to " + caller
 }
 
-// RefusalHasDetail judges that a refusal has one of the details of the authentication handler (section 5). Clients
-// look for it as the string detail of a JSON object; a refusal that contains it elsewhere passes, if it has no such
-// string.
+// RefusalHasDetail judges that a refusal has one of the details of the authentication handler (section 5). Clients read
+// the string detail of a JSON object. A refusal without such a string passes if it contains the detail elsewhere.
 func RefusalHasDetail(a *exchange.Response, details []string) error {
 	contains := func(detail string) bool { return messages.ContainsText(a, detail) }
 	if !slices.ContainsFunc(details, contains) {
@@ -117,7 +116,7 @@ func oneOf[T any](values []T) string {
 	return strings.Join(all, " or ")
 }
 
-// User is a configured user: the name, and the known values by field.
+// User is a configured user: the name, and the known fields with their values.
 type User struct {
 	Name  string
 	Known map[string]any
@@ -125,14 +124,14 @@ type User struct {
 
 // Report is the answer of a run that reports its caller.
 type Report struct {
-	State *exchange.Response // after the run
+	State *exchange.Response // state after the run
 	Said  string             // the answer
-	Of    User               // who started the run
+	Of    User               // user who started the run
 	Other User               // another user
 }
 
 // ReportsFields judges that a run reports fields of its caller. others are the identities of other users. If the run
-// reports one of them, the server has given it another user, which is a leak.
+// reports one of them, the violation is a leak, because the server gave the run another user.
 func ReportsFields(r Report, fields map[string]any, others ...string) error {
 	hint, kind := reportHint, outcome.WrongValue
 	isReported := func(identity string) bool { return messages.ReportsField(r.Said, "identity", identity) }
@@ -161,15 +160,15 @@ func ReportsFields(r Report, fields map[string]any, others ...string) error {
 	return nil
 }
 
-// unlikely is the length in bytes from which a text does not belong to another user by chance.
+// unlikely is the length in bytes from which a text is unlikely to equal another user's text by chance.
 const unlikely = 12
 
-// distinguishing returns the fields of the other user by which a report of them differs from one of the user's own.
+// distinguishing returns the fields of the other user that differ from the user's own. They show whose report it is.
 func distinguishing(own, other User) (fields []string) {
 	for _, field := range slices.Sorted(maps.Keys(other.Known)) {
 		value := other.Known[field]
 		text, isText := value.(string)
-		byChance := field != "identity" && (!isText || len(text) < unlikely) // others may have it, too
+		byChance := field != "identity" && (!isText || len(text) < unlikely) // other users may have the same value
 		isSame := value == nil || reflect.DeepEqual(own.Known[field], value)
 		if isSame || own.Known[field] == nil && byChance {
 			continue
@@ -179,13 +178,13 @@ func distinguishing(own, other User) (fields []string) {
 	return fields
 }
 
-// UsersDiffer reports whether anything is known in which the reports of two users differ.
+// UsersDiffer reports whether a known field of the two users differs.
 func UsersDiffer(a, b User) bool {
 	return len(distinguishing(a, b)) > 0 || len(distinguishing(b, a)) > 0
 }
 
-// ReportOwnCallers judges that no run reports a known value of the other user. It blocks if none reports its own
-// caller, which is another requirement (AS-AUTH-6).
+// ReportOwnCallers judges that no run reports a known value of the other user. It blocks if no run reports its own
+// caller, because AS-AUTH-6 judges that.
 func ReportOwnCallers(runs ...Report) error {
 	reported := false
 	for _, r := range runs {
@@ -243,15 +242,15 @@ func ReportsNoOwner(r Report) error {
 	})
 }
 
-// Disguised is a response to a request that is written so that a server may take it for that of another caller.
+// Disguised is the response to a request that a server may attribute to another caller.
 type Disguised struct {
 	Response *exchange.Response
 	Plain    *exchange.Response // the response to the same request without the disguise
-	Owner    string             // the requirement that fails if that is served too
+	Owner    string             // the requirement that fails if the plain request is served too
 }
 
-// DisguisesShowNothing judges that no disguised request shows anything of the run of a thread. It blocks if the same
-// request without the disguise shows it too.
+// DisguisesShowNothing judges that no disguised request shows the run of a thread. If the plain request shows it too, the
+// judgement blocks.
 func DisguisesShowNothing(all []Disguised, thread string, r Run) error {
 	for _, d := range all {
 		if !shows(d.Response, thread, r) {
@@ -265,8 +264,8 @@ func DisguisesShowNothing(all []Disguised, thread string, r Run) error {
 	return nil
 }
 
-// shows reports whether a response shows the thread or its run: an id where the interface has it, or the text of the
-// run. An id anywhere else may repeat the path of the request.
+// shows reports whether a response shows the thread or its run: an id in a field that the interface defines, or the text
+// of the run. An id elsewhere may only repeat the path of the request.
 func shows(a *exchange.Response, thread string, r Run) bool {
 	if !a.OK() {
 		return false

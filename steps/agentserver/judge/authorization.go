@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// ListLacksRefused judges that a list shows no thread of a request that was refused. Such a thread would have the value
-// at the key of its metadata.
+// ListLacksRefused judges that a list shows no thread that was refused. The metadata of such a thread has the value at
+// the key.
 func ListLacksRefused(l List, key, value string) error {
 	if !l.IsList {
 		return outcome.Blocked("the threads cannot be listed: %s", outcome.Seen(l.Response))
@@ -32,8 +32,8 @@ func ListLacksRefused(l List, key, value string) error {
 	})
 }
 
-// ListLacksForeign judges that a list shows no thread of another user: not the given one, and none whose metadata has
-// all values of the filter, unless that is empty. A refused list shows nothing.
+// ListLacksForeign judges that a list does not show the given thread of another user, nor a thread whose metadata has all
+// values of the filter. An empty filter matches no thread. If the list is refused, there is nothing to judge.
 func ListLacksForeign(l List, thread string, filter map[string]string) error {
 	if l.Response.IsRefused() {
 		return nil
@@ -65,11 +65,11 @@ func ListLacksForeign(l List, thread string, filter map[string]string) error {
 type FilteredList struct {
 	List
 	Filtered bool // it has a filter, which the server may refuse
-	Lossy    bool // it is filtered by metadata that the server does not show, so that it may be empty
+	Lossy    bool // the server does not show the metadata of the filter, so the list may be empty
 }
 
-// ListHoldsOwn judges that a list shows the caller's own thread, so that a list that is always empty does not pass. It
-// blocks if the threads cannot be listed (AS-THREAD-2), and does not apply to a lossy filter.
+// ListHoldsOwn judges that a list shows the caller's own thread, so that an empty list does not pass. It blocks if the
+// threads cannot be listed (AS-THREAD-2). It does not apply to a lossy filter.
 func ListHoldsOwn(l FilteredList, own Thread) error {
 	isRefused := l.Filtered && l.Response.IsRefused()
 	switch {
@@ -85,9 +85,9 @@ func ListHoldsOwn(l FilteredList, own Thread) error {
 	return listLacks(l.List, own)
 }
 
-// MetadataHas judges that the metadata which a response shows of a thread has the value at the key. what describes the
-// value: "the owner". The value is a text, or what [gjson.Result.Value] returns for it. MetadataHas is inconclusive if
-// the server shows no metadata.
+// MetadataHas judges that the metadata of a thread in a response has the value at the key. what describes the value: "the
+// owner". The value is a text, or a result of [gjson.Result.Value]. MetadataHas is inconclusive if the server shows no
+// metadata.
 func MetadataHas(a *exchange.Response, metadata gjson.Result, key string, value any, what string) error {
 	if !metadata.IsObject() {
 		return outcome.Inconclusive("the target shows no metadata of a thread")
@@ -118,15 +118,15 @@ func MetadataHas(a *exchange.Response, metadata gjson.Result, key string, value 
 	return outcome.Fails(a, v)
 }
 
-// MayHoldRun reports whether a response to the join of another user's run has to be compared with that to the join of
-// an unknown run: it is served, and says something, but not the text of the run.
+// MayHoldRun reports whether a response to the join of another user's run must be compared with the response to the join
+// of an unknown run: it has a 2xx status and content, but not the text of the run.
 func MayHoldRun(a *exchange.Response, r Run) bool {
 	return a.Status < http.StatusBadRequest && !hasNoContent(a) && !messages.ContainsText(a, r.Text())
 }
 
-// HoldsNothingOfRun judges that a response to the join of another user's run holds nothing of the run. Some servers
-// return 200 with an error for the join of a run that they do not find: unknown is the response to such a join, by an
-// unknown id, or nil. joined is the id by which the run was joined.
+// HoldsNothingOfRun judges that a response to the join of another user's run contains nothing of the run. joined is the
+// id in the request. Some servers return 200 with an error if they do not find a run. unknown is such a response to the
+// join of unknownID, or nil.
 func HoldsNothingOfRun(a *exchange.Response, r Run, joined string, unknown *exchange.Response, unknownID string) error {
 	hasText := messages.ContainsText(a, r.Text())
 	if !hasText {
@@ -145,7 +145,8 @@ func HoldsNothingOfRun(a *exchange.Response, r Run, joined string, unknown *exch
 	return leak
 }
 
-// NoneShows judges that no response to another user contains the text of a run, or the mark in the metadata of its thread.
+// NoneShows judges that no response to another user contains the text of a run, or the mark in the metadata of its
+// thread.
 func NoneShows(responses []*exchange.Response, r Run, mark string) error {
 	for _, a := range responses {
 		for _, text := range []string{r.Text(), mark} {

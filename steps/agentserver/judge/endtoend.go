@@ -7,8 +7,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// AnswersAreEqual is inconclusive if one revision gives two answers to the same input: the answer does not identify the
-// revision.
+// AnswersAreEqual is inconclusive if one revision gives different answers to the same input, because then the answer does
+// not identify the revision.
 func AnswersAreEqual(first, second string) error {
 	if first == second {
 		return nil
@@ -17,8 +17,8 @@ func AnswersAreEqual(first, second string) error {
 		"do not identify the revision", first, second)
 }
 
-// AnswerIsNew judges that the answer after an update differs from the first answer, that of the first revision. state is
-// the state after the run. key is the key of the second source.
+// AnswerIsNew judges that the answer after an update differs from the answer of the first revision. state is the state
+// after the run. key is the key of the second source.
 func AnswerIsNew(state *exchange.Response, said, first, key string) error {
 	if said != first {
 		return nil

@@ -13,8 +13,8 @@ import (
 type Attempt struct {
 	Caller   string
 	Response *exchange.Response
-	// Unknown is the response to the same request about an unknown thread, or nil. If it has the same status and the
-	// response holds nothing of the thread, the extension does not look at the thread.
+	// Unknown is the response to the same request about an unknown thread, or nil. If both responses have the same status
+	// and this one contains nothing of the thread, the extension does not depend on the thread.
 	Unknown *exchange.Response
 }
 
@@ -36,8 +36,8 @@ func ExtensionRefuses(t Attempt, r Run, owners *exchange.Response) error {
 	}).Comparing(t.Response, owners)
 }
 
-// ThreadIsUnchanged judges that the attempts of callers who do not own a thread have not changed it: it exists, and its
-// state holds the messages of the run only.
+// ThreadIsUnchanged judges that callers who do not own a thread have not changed it: it exists, and its state contains
+// only the messages of the run.
 func ThreadIsUnchanged(state *exchange.Response, r Run) error {
 	if state.Status != http.StatusNotFound {
 		return HoldsOnly(state, r)

@@ -9,14 +9,14 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Join is a join of a run. If it is not over, it has neither a response nor an error.
+// Join is a join of a run. While it is pending, it has neither a response nor an error.
 type Join struct {
 	Over       bool
-	Unanswered bool // it is not over, or there was no response in the time of the request
-	Exchange   int  // ID of its exchange if it was given up, or 0
+	Unanswered bool // it is pending, or the request timed out
+	Exchange   int  // ID of the exchange if the suite canceled the join, or 0
 	Ended      time.Time
 	Response   *exchange.Response
-	Err        error // of a request without a response
+	Err        error // error of a request without a response
 }
 
 // JoinReturns judges that a join returns any status after the run has completed (section 4). since is the time since
@@ -32,7 +32,8 @@ func JoinReturns(j Join, r Run, since time.Duration) error {
 	})
 }
 
-// noJoin returns the violation of a join that does not return. The evidence is the join, or a if it was not given up.
+// noJoin returns the violation of a join that does not return. The evidence is the join if the suite canceled it, or else
+// a.
 func noJoin(j Join, a *exchange.Response, v outcome.Violation) error {
 	v.Kind = outcome.NoResponse
 	v.Hint = "raise timeouts.run and timeouts.request if the target needs longer"
@@ -76,9 +77,9 @@ func JoinIsNotEarly(j Join, r Run) error {
 	})
 }
 
-// JoinIsNotHeldBack judges that a join of the run r does not wait for the next run, which was pending behind it. A join that
-// returns within the limit after the earliest end of r has not waited. To judge a later join, end is the state that shows
-// that the next run has completed. r had ended before the next run began, so the join was late by at least the time
+// JoinIsNotHeldBack judges that a join of the run r does not wait for the next run, which was pending behind it. A join
+// that returns within the limit after the earliest end of r has not waited. For a later join, end is the state that shows
+// that the next run has completed. Because r ended before the next run began, the join was late by at least the time
 // between the two.
 func JoinIsNotHeldBack(j Join, r, next Run, end *exchange.Response, limit time.Duration) error {
 	if j.Over && j.Ended.Sub(r.Created.Sent) <= r.Hold+limit {
@@ -99,8 +100,8 @@ func JoinIsNotHeldBack(j Join, r, next Run, end *exchange.Response, limit time.D
 	})
 }
 
-// DroppedJoinKeepsRun judges that a run has completed although the client of its join has gone away. state is the state
-// after the run has ended.
+// DroppedJoinKeepsRun judges that a run has completed although the client has dropped its join. state is the state after
+// the end of the run.
 func DroppedJoinKeepsRun(state *exchange.Response, r Run) error {
 	if r.CompleteIn(state) {
 		return nil
@@ -129,8 +130,8 @@ func JoinIsPrompt(a *exchange.Response, limit time.Duration) error {
 	})
 }
 
-// ForeignJoinDoesNotWait judges that a join of another user's run, which is in progress for the hold until its end, is
-// refused or returns before that end. It is inconclusive if the join was sent after the end.
+// ForeignJoinDoesNotWait judges that a join of another user's run in progress is refused, or returns before the end of
+// the run. It is inconclusive if the join was sent after the end.
 func ForeignJoinDoesNotWait(a *exchange.Response, end time.Time, hold time.Duration) error {
 	switch {
 	case a.Status >= http.StatusBadRequest || a.Ended().Before(end):

@@ -22,7 +22,8 @@ func TestJudgements(t *testing.T) {
 		extensionRows(), revisionRows(), situationRows())
 }
 
-// TestHintsAndComparisons checks what the tables do not: the hint, and which two exchanges a violation compares.
+// TestHintsAndComparisons checks the hints of violations and the exchanges that they compare, which the tables do not
+// contain.
 func TestHintsAndComparisons(t *testing.T) {
 	said := Report{State: stateOf(), Said: `{"identity":"bob"}`}
 	ada := map[string]any{"identity": "ada"}
@@ -67,7 +68,7 @@ func TestNameOf(t *testing.T) {
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// run returns a run with the inputs that adds one message and takes ten seconds. It was created at start.
+// run returns a run with the inputs. It adds one message, takes ten seconds, and was created at start.
 func run(inputs ...string) Run {
 	created := judgetest.Response(200, `{"run_id":"r1"}`)
 	created.Sent = start
@@ -97,7 +98,7 @@ func stateOf(all ...messages.Message) *exchange.Response {
 	return judgetest.Response(200, string(body))
 }
 
-// at returns a response that was sent some time after start, and took some time.
+// at returns a response that was sent some time after start and took some time.
 func at(status int, body string, sent, took time.Duration) *exchange.Response {
 	a := judgetest.Response(status, body)
 	a.Sent, a.Took = start.Add(sent), took

@@ -22,9 +22,8 @@ type Prior struct {
 	Ahead []Run              // the run that a pending run waits for, which the same rollback removes
 }
 
-// NoneRetrievable judges that a rollback has removed runs: GET returns an error status (section 7: the exact code is
-// not shown). The first response is about the run that was in progress, a second one about the run that it was
-// waiting for.
+// NoneRetrievable judges that a rollback has removed runs: GET returns an error status. Section 7 does not define the
+// code. The first response is for the run that was in progress, and the second for the run that was ahead of it.
 func NoneRetrievable(runs ...*exchange.Response) error {
 	for i, a := range runs {
 		if a.Status >= http.StatusBadRequest {
@@ -63,7 +62,7 @@ func NoneRemains(state *exchange.Response, prior Prior, later ...Run) error {
 	}).Comparing(state, prior.Shown)
 }
 
-// HoldsNewRunOnly judges that a state holds the messages of the new run of a rollback, and nothing else.
+// HoldsNewRunOnly judges that a state contains only the messages of the new run of a rollback.
 func HoldsNewRunOnly(state *exchange.Response, prior Prior, next Run) error {
 	err := HoldsOnly(state, next)
 	if err == nil {
@@ -100,8 +99,8 @@ func HoldsNewRunOnly(state *exchange.Response, prior Prior, next Run) error {
 	}).Comparing(state, next.Created)
 }
 
-// HoldsRemainingOnly judges that after several rollbacks a state holds the messages of the remaining runs, and nothing
-// else. removed lists the other runs.
+// HoldsRemainingOnly judges that after several rollbacks a state contains only the messages of the remaining runs.
+// removed lists the other runs.
 func HoldsRemainingOnly(state *exchange.Response, remaining, removed []Run) error {
 	err := HoldsOnly(state, remaining...)
 	if err == nil {
@@ -138,7 +137,8 @@ func messagesAt(all []messages.Message, indices []int) (some []messages.Message)
 }
 
 // lacksTexts returns the check that a state has the inputs of the remaining runs and not those of the removed ones. It
-// returns nil if a removed run wrote a message without its input, because a script cannot tell whose it is.
+// returns nil if a removed run wrote a message that does not repeat its input, because a script cannot tell which run
+// wrote it.
 func lacksTexts(left []messages.Message, removed, remaining []Run) *reports.Check {
 	check := outcome.Statuses("2XX")
 	for _, r := range remaining {
@@ -169,9 +169,9 @@ const (
 	rolledBack         = "the run that was rolled back"
 )
 
-// remaining returns the indices of the messages of the state that belong to the prior run: its inputs, and messages that it had
-// written. A later run may write the same text. Such a message belongs to the later run if that is its writer, it
-// does not contain the unique input of the prior run, and it has another id.
+// remaining returns the indices of the messages of the state that belong to the prior run: its inputs, and messages that
+// it had written. A message with the same text belongs to a later run if that run is its writer, it does not contain the
+// unique input of the prior run, and it has a different id.
 func (p Prior) remaining(state []messages.Message, later []Run) (left []int) {
 	var shown []messages.Message
 	if p.Shown != nil {
@@ -190,7 +190,7 @@ func (p Prior) remaining(state []messages.Message, later []Run) (left []int) {
 	return left
 }
 
-// isSame reports whether two messages have the same id. Ids that are short or not unique do not count: they may be
+// isSame reports whether two messages have the same id. It ignores ids that are short or not unique, because they may be
 // positions or constants.
 func isSame(a, b messages.Message, states ...[]messages.Message) bool {
 	const shortest = 12
@@ -211,7 +211,8 @@ func isSame(a, b messages.Message, states ...[]messages.Message) bool {
 	return true
 }
 
-// RollbackIsAccepted judges the response to the creation of a run with rollback, whose id is empty if it has none.
+// RollbackIsAccepted judges the response to the creation of a run with rollback. id is the id of the run, or "" if the
+// response has none.
 func RollbackIsAccepted(a *exchange.Response, id string) error {
 	if id != "" {
 		return nil
@@ -237,7 +238,7 @@ func NewRunCompletes(final *exchange.Response, next Run) error {
 	})
 }
 
-// NotStarted returns the violation for a run that did not start in time. a is the last response about it.
+// NotStarted returns the violation for a run that did not start in time. a is the last response about the run.
 func NotStarted(a *exchange.Response) error {
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.NotFinished,
@@ -265,7 +266,7 @@ func NewRunIsPrompt(final *exchange.Response, next Run, prior Prior) error {
 	})
 }
 
-// RunStays judges that a run can be retrieved which a rollback must not remove.
+// RunStays judges that a run can be retrieved although another run was rolled back.
 func RunStays(a *exchange.Response, r Run) error {
 	if a.OK() {
 		return nil
@@ -289,7 +290,7 @@ type Retrieved struct {
 }
 
 // OneRunRemains judges that exactly one of several runs with rollback can be retrieved. If inTurn is set, they were
-// started one after the other, and it is the last.
+// started one after the other, and the last must remain.
 func OneRunRemains(runs []Retrieved, inTurn bool) error {
 	var left []Retrieved
 	for _, r := range runs {
@@ -324,8 +325,7 @@ func OneRunRemains(runs []Retrieved, inTurn bool) error {
 	return nil
 }
 
-// PriorJoinReturns judges that a join on the prior run returns, at the latest within the limit after the new run has
-// completed.
+// PriorJoinReturns judges that a join of the prior run returns within the limit after the new run has completed.
 func PriorJoinReturns(j Join, next Run, limit time.Duration) error {
 	if !j.Unanswered {
 		return nil

@@ -23,7 +23,8 @@ type Run struct {
 // Text returns the last human message of the run.
 func (r Run) Text() string { return r.Inputs[len(r.Inputs)-1] }
 
-// Wrote returns the messages that a state holds after the input of the run, or nil if it does not hold the input.
+// Wrote returns the messages after the input of the run in a state. It returns nil if the state does not contain the
+// input.
 func (r Run) Wrote(state *exchange.Response) []messages.Message {
 	all := messages.Of(state)
 	at := r.inputIn(all)
@@ -33,7 +34,8 @@ func (r Run) Wrote(state *exchange.Response) []messages.Message {
 	return all[at+1:]
 }
 
-// CompleteIn reports whether a state holds the input of the run and as many messages after it as the run writes.
+// CompleteIn reports whether a state contains the input of the run, followed by at least as many messages as the run
+// writes.
 func (r Run) CompleteIn(state *exchange.Response) bool { return len(r.Wrote(state)) >= r.Outputs }
 
 // inputIn returns the index of the last human message of the run in a state, or -1.
@@ -44,8 +46,8 @@ func (r Run) inputIn(state []messages.Message) int {
 // isRepeatedBy reports whether a message contains the input of the run.
 func (r Run) isRepeatedBy(m messages.Message) bool { return strings.Contains(m.Text, r.Text()) }
 
-// span returns where the messages of the run may be in a state: from start on, before end. It is empty if the state
-// lacks the input of the run.
+// span returns the part of a state in which the messages of the run may be: from start to before end. It is empty if the
+// state lacks the input of the run.
 func (r Run) span(state []messages.Message, runs []Run) (start, end int) {
 	at := r.inputIn(state)
 	if at < 0 {
@@ -72,7 +74,7 @@ func namesOf(runs []Run) []string {
 	return names
 }
 
-// ownersOf returns for each message of a state the name of the run to which it belongs, or "unknown origin".
+// ownersOf returns, for each message of a state, the name of the run to which it belongs, or "unknown origin".
 func ownersOf(state []messages.Message, runs []Run, names []string) []string {
 	writers := Writers(state, runs)
 	owners := slices.Repeat([]string{"unknown origin"}, len(state))
@@ -104,10 +106,10 @@ func messagesOf(runs []Run) string {
 // NoWriter is the index for a message that none of the runs wrote.
 const NoWriter = -1
 
-// Writers returns for each message of a state the index of the run that wrote it, or [NoWriter] for inputs and for
-// messages that no run can have written. A run can have written the messages between its input and the next input, at
-// most as many as its order writes. Messages that repeat the input of the run count first. Messages that repeat the
-// input of another run do not count.
+// Writers returns, for each message of a state, the index of the run that wrote it. The index is [NoWriter] for inputs,
+// and for messages that no run can have written. A run can have written the messages between its input and the next
+// input, at most as many as its order writes. Messages that repeat the input of the run are counted first. Messages that
+// repeat the input of another run are not counted.
 func Writers(state []messages.Message, runs []Run) []int {
 	writers := slices.Repeat([]int{NoWriter}, len(state))
 	for i, r := range runs {

@@ -20,7 +20,7 @@ func AcceptsCredentials(a *exchange.Response) error {
 	return nil
 }
 
-// nameOf returns a name of a request as the subject of a sentence.
+// nameOf returns a name of a request for the beginning of a title.
 func nameOf(r exchange.Request) string {
 	object := ""
 	switch {
@@ -44,7 +44,7 @@ func nameOf(r exchange.Request) string {
 	return r.Method + " of " + object
 }
 
-// notServed returns the kind of a violation for a response that must have status 2xx.
+// notServed returns the kind of the violation by a response that must have status 2xx.
 func notServed(a *exchange.Response) outcome.Kind {
 	switch {
 	case a.Status >= http.StatusInternalServerError:
@@ -55,7 +55,8 @@ func notServed(a *exchange.Response) outcome.Kind {
 	return outcome.WrongStatus
 }
 
-// HoldsID judges that a creation returns 2xx with a non-empty id in the field. The contract is about its JSON type.
+// HoldsID judges that a creation returns 2xx with a non-empty id in the field. The contract judges the JSON type of the
+// id.
 func HoldsID(a *exchange.Response, field, hint string) error {
 	if a.OK() && a.Get(field).String() != "" {
 		return nil
@@ -63,7 +64,7 @@ func HoldsID(a *exchange.Response, field, hint string) error {
 	return outcome.Fails(a, noID(a, field, hint))
 }
 
-// RunIsAccepted judges the response to the creation of a run, whose id is empty if it has none.
+// RunIsAccepted judges the response to the creation of a run. id is the id of the run, or "" if the response has none.
 func RunIsAccepted(a *exchange.Response, id string) error {
 	if id != "" {
 		return nil
@@ -102,8 +103,8 @@ func noID(a *exchange.Response, field, hint string) outcome.Violation {
 	return v
 }
 
-// RunIsAcceptedInTime judges that the creation of a run returns while the run is in progress, which is at least until
-// end.
+// RunIsAcceptedInTime judges that the creation of a run returns while the run is in progress. The run is in progress at
+// least until end.
 func RunIsAcceptedInTime(r Run, end time.Time) error {
 	if r.Created.Ended().Before(end) {
 		return nil
@@ -143,7 +144,7 @@ func IsRun(a *exchange.Response, r Run) error {
 	return outcome.Fails(a, v).Comparing(a, r.Created)
 }
 
-// IsRunOrError judges a GET by another form of the id of a run: it shows that run, or returns an HTTP error status. form
+// IsRunOrError judges a GET of a run by another form of its id: it shows that run, or returns an HTTP error status. form
 // describes the id ("the id in braces").
 func IsRunOrError(a *exchange.Response, form, id string) error {
 	shown := a.Get("run_id").String()
@@ -163,8 +164,8 @@ func IsRunOrError(a *exchange.Response, form, id string) error {
 	return outcome.Fails(a, v)
 }
 
-// IsError judges that a request returns an HTTP error status. The interface does not show which one. class describes the
-// mistake of the request if the act sends several: "the id of the thread as run id".
+// IsError judges that a request returns an HTTP error status. The interface does not define which one. class describes
+// the mistake of the request if the act sends several requests: "the id of the thread as run id".
 func IsError(a *exchange.Response, class string) error {
 	if a.Status >= http.StatusBadRequest {
 		return nil

@@ -131,7 +131,8 @@ func joinRows() []judgetest.Row {
 	}
 }
 
-// isNoResponse returns nil if an error is that of a request without a response, which the suite judges elsewhere.
+// isNoResponse returns nil if an error is about a request without a response, because the suite judges such requests
+// elsewhere.
 func isNoResponse(err error, want *exchange.NoResponse) error {
 	if err == error(want) {
 		return nil

@@ -51,7 +51,7 @@ func (r Run) followsItsInputs(state *exchange.Response, before []messages.Messag
 	}).Comparing(state, r.Created)
 }
 
-// KeepsTypes judges that the messages that a state has in common with an earlier one have the types that they had there.
+// KeepsTypes judges that messages that are in both states have the same type in both.
 func KeepsTypes(before, after *exchange.Response) error {
 	all := messages.Of(after)
 	for i, m := range messages.Of(before) {
@@ -78,13 +78,13 @@ func (r Run) lastInputIn(state []messages.Message) int {
 	return -1
 }
 
-// HoldsInputOnce judges that a state has one message with the text of the input of a run, although a run with the same
-// input was rolled back.
+// HoldsInputOnce judges that a state has one message with the text of the input of a run, although another run with the
+// same input was rolled back.
 func HoldsInputOnce(state *exchange.Response, r Run) error {
 	return inputIsOnce(state, r, outcome.NotRemoved, "A message of a rolled-back run with the same input stays in the thread")
 }
 
-// RepeatsNoInput judges that a rollback has not doubled the input of a completed run. The state may lack it.
+// RepeatsNoInput judges that a rollback has not duplicated the input of a completed run. The state may lack it.
 func RepeatsNoInput(state *exchange.Response, r Run) error {
 	return inputIsOnce(state, r, outcome.WrongValue, "The thread state repeats a message of a completed run after a rollback")
 }
@@ -147,7 +147,7 @@ func HoldsInOrder(state *exchange.Response, runs ...Run) error {
 }
 
 // HoldsNoMessages judges that the state of a thread without a run has no messages. The interface does not define how a
-// server shows such a state: an error status below 500 is fine.
+// server shows such a state. An error status below 500 passes.
 func HoldsNoMessages(state *exchange.Response) error {
 	all := messages.Of(state)
 	if !state.OK() || len(all) == 0 {
@@ -163,8 +163,8 @@ func HoldsNoMessages(state *exchange.Response) error {
 }
 
 // ShowNothingOf judges that responses to the owner show neither the id nor the text of runs that were rolled back
-// (section 3: they are completely deleted from storage). It does not look for a text that a run in others has, too. A
-// response may repeat the id in the path of its request.
+// (section 3: they are completely deleted from storage). It ignores a text that a run in others has too. A response may
+// repeat the id in the path of its request.
 func ShowNothingOf(responses []*exchange.Response, removed, others []Run) error {
 	for _, a := range responses {
 		for _, r := range removed {

@@ -39,8 +39,8 @@ func StateIsServed(a *exchange.Response) error {
 	})
 }
 
-// EachShows judges that each state that was read during the second run of a thread shows a message of the first run, which
-// had completed, or of the second one. Refused reads are not judged.
+// EachShows judges the states that were read during the second run of a thread. Each must show a message of the first
+// run, which had completed, or of the second one. Refused reads are not judged.
 func EachShows(states []*exchange.Response, first, second Run) error {
 	served := 0
 	for _, a := range states {
@@ -115,7 +115,7 @@ func HoldsKinds(a *exchange.Response, kinds string) error {
 	return areOfKinds(a, messages.Of(a), kinds)
 }
 
-// EndsWithKinds judges the types of the last messages of a state: those that kinds lists.
+// EndsWithKinds judges that the last messages of a state have the types in kinds.
 func EndsWithKinds(a *exchange.Response, kinds string) error {
 	all := messages.Of(a)
 	return areOfKinds(a, all[max(0, len(all)-len(strings.Split(kinds, ", "))):], kinds)
@@ -210,8 +210,8 @@ func quoted(expected, actual string) (string, string) {
 	return strconv.Quote(expected), strconv.Quote(actual)
 }
 
-// HasAllHumans judges that a state has a human message for each input of the run. A server may have replaced or removed
-// characters of it.
+// HasAllHumans judges that a state has a human message for each input of the run. Its text is not compared, because a
+// server may have replaced or removed characters.
 func HasAllHumans(a *exchange.Response, r Run) error {
 	count := 0
 	all := messages.Of(a)
@@ -264,7 +264,7 @@ func HoldsAnswered(state *exchange.Response, r Run) error {
 	}
 	var check *reports.Check
 	switch {
-	case wrote > 0: // any of them may be missing, such as that of a tool
+	case wrote > 0: // any message may be missing, such as the message of a tool
 		summary = fmt.Sprintf("The thread state lacks %d of the %d messages that the run wrote", r.Outputs-wrote, r.Outputs)
 	case r.inputIn(all) < 0:
 		summary = "The thread state lacks the input of the run"
@@ -282,8 +282,8 @@ func HoldsAnswered(state *exchange.Response, r Run) error {
 	}).Comparing(state, r.Created)
 }
 
-// HoldsOnly judges that a state holds the inputs of the runs, each followed by its answer, in this order, and nothing
-// else. It does not look at the types of the messages, which another requirement is about.
+// HoldsOnly judges that a state contains the inputs of the runs, each followed by its answer, in this order, and nothing
+// else. It ignores the types of the messages, which another requirement judges.
 func HoldsOnly(state *exchange.Response, runs ...Run) error {
 	all := messages.Of(state)
 	kind, summary := difference(all, runs)
@@ -343,16 +343,15 @@ func difference(all []messages.Message, runs []Run) (kind outcome.Kind, summary 
 	return "", ""
 }
 
-// Kept describes the runs whose messages a thread must keep.
+// Kept has the runs whose messages a thread must keep.
 type Kept struct {
 	Foreign  string // the text of a request that was refused, or ""
-	Add      bool   // a second run on a thread adds to the messages of the first, which is a SHOULD (AS-STATE-3)
-	Complete bool   // each of the runs was seen to be complete
+	Add      bool   // runs add their messages to those of earlier runs, which is a SHOULD (AS-STATE-3)
+	Complete bool   // all of the runs are known to have completed
 }
 
-// HoldsKept judges that a state holds the messages of the runs of the user only (section 5). If runs do not add to
-// the messages of earlier runs, a state that differs shows nothing, unless a run is not complete or the foreign text
-// is shown.
+// HoldsKept judges that a state contains only the messages of the user's runs (section 5). If runs do not add to the
+// messages of earlier runs, a different state proves nothing, unless it shows the foreign text or a run is not complete.
 func HoldsKept(state *exchange.Response, k Kept, runs ...Run) error {
 	err := HoldsOnly(state, runs...)
 	if err == nil {

@@ -18,7 +18,7 @@ type List struct {
 	IsList   bool                         // at least one page is an array of threads
 	Rows     iter.Seq2[int, gjson.Result] // the threads, each with its position in its page
 	Partial  bool                         // a thread that is missing may be on a page that was not read
-	Hint     string                       // what may help if a thread is missing
+	Hint     string                       // remedy if a thread is missing
 }
 
 // Has reports whether the list shows a thread.
@@ -56,8 +56,8 @@ type Thread struct {
 	Created *exchange.Response
 }
 
-// ThreadIsNew judges the response to the creation of a thread, whose id is empty if it has none. again means that
-// another thread has the same id (AS-THREAD-1).
+// ThreadIsNew judges the response to the creation of a thread. id is the id of the thread, or "" if the response has
+// none. again means that another thread has the same id (AS-THREAD-1).
 func ThreadIsNew(a *exchange.Response, id string, again bool) error {
 	switch {
 	case id == "":
@@ -92,7 +92,7 @@ func ThreadsDiffer(first, second Thread) error {
 	}).Comparing(second.Created, first.Created)
 }
 
-// ListHolds judges that a list shows a thread (section 4). A refusal of the user's own credentials blocks.
+// ListHolds judges that a list shows a thread (section 4). If the user's own credentials are refused, it blocks.
 func ListHolds(l List, t Thread) error {
 	if l.Has(t.ID) {
 		return nil
