@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestIdsThatLeadElsewhereAreNotSent checks that the error blames the target and that no request is sent.
+// TestIdsThatLeadElsewhereAreNotSent checks that the error names the target as the cause and that no request is sent.
 func TestIdsThatLeadElsewhereAreNotSent(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))

@@ -22,9 +22,9 @@ import (
 const MaxBody = 8 << 20
 
 // large is the size above which only one body at a time is read, decoded and judged. Smaller bodies have too few JSON
-// values to need much memory, even if many are judged at the same time. Scenarios hold responses as long as they run.
-// Therefore they get the length and digest of a text that is larger, which are enough to compare it, and only the
-// beginning of a large body that is not JSON.
+// values to need much memory, even if many are judged at the same time. Scenarios keep their responses until they end.
+// Therefore a text in a large body is replaced by its length and digest, which are enough to compare it, and only the
+// beginning of a large body that is not JSON is kept.
 const large = 48 << 10
 
 var errTimeout = errors.New("no response in time")
@@ -35,7 +35,7 @@ var errTooLarge = errors.New("the body is larger than 8 MiB")
 type received struct {
 	*exchange.Response
 	large  bool          // holds the slot of large bodies
-	waited time.Duration // for that slot
+	waited time.Duration // time of the wait for that slot
 }
 
 // readBody reads the body of a response. A large body waits for a slot. This wait does not count toward the time limit of
@@ -109,7 +109,7 @@ func shortened(body []byte, isJSON bool) []byte {
 	return bytes.Clone(short.Bytes())
 }
 
-// Short returns a text as it is in the responses that scenarios get: see large.
+// Short returns a text in the form that scenarios see in responses: see large.
 func Short(text string) string {
 	token, _ := json.Marshal(text) // a string can always be encoded
 	var short string
@@ -117,8 +117,8 @@ func Short(text string) string {
 	return short
 }
 
-// withoutEscapes returns a JSON string with as few escapes as possible, because escapes make a short text long. Numbers
-// stay as they are.
+// withoutEscapes returns a JSON string with as few escapes as possible, because escapes lengthen a short text. Numbers do
+// not change.
 func withoutEscapes(token []byte) []byte {
 	var text string
 	if json.Unmarshal(token, &text) != nil {
@@ -131,7 +131,7 @@ func withoutEscapes(token []byte) []byte {
 	return bytes.TrimSuffix(plain.Bytes(), []byte("\n"))
 }
 
-// beginning returns the beginning of a long text. It is too long to be used as an ID or an address, like the whole text.
+// beginning returns the beginning of a long text. Like the whole text, it is too long to be used as an ID or an address.
 func beginning(text []byte) string {
 	begin := safe.Prefix(string(text[:2*maxAddress]), maxAddress+1)
 	for !json.Valid([]byte(`"` + begin + `"`)) { // the cut is within an escape
@@ -140,7 +140,7 @@ func beginning(text []byte) string {
 	return begin
 }
 
-// lengthOfFirst returns the length of the string, number or single character at the beginning of a part of a JSON text.
+// lengthOfFirst returns the length of the first string, number or character of a JSON text.
 func lengthOfFirst(part []byte) int {
 	if part[0] != '"' {
 		return max(1, len(part)-len(bytes.TrimLeft(part, "0123456789.eE+-")))
@@ -155,17 +155,17 @@ func lengthOfFirst(part []byte) int {
 	}
 }
 
-// Limits of the recorded headers of a response, in bytes. Servers send one or two thousand.
+// Limits of the recorded headers of a response, in bytes. A typical response has one or two thousand.
 const (
 	keptHeaders = 4 << 10
 	perValue    = 32 // in addition to a name and value
 )
 
-// importantHeaders are kept before any other.
+// importantHeaders are kept first.
 var importantHeaders = []string{"Content-Type", "Content-Length", "Content-Encoding", "Date", "Location", "Retry-After",
 	"Www-Authenticate", "Allow"}
 
-// omittedHeaders replaces the names of headers that are not kept.
+// omittedHeaders replaces the headers that are not kept.
 const omittedHeaders = "..."
 
 // headersOf returns the recorded headers of a response: the important ones, then the others by name, up to the limit.

@@ -54,7 +54,7 @@ func testLargeBody(t *testing.T, size int, end string, chunked bool) {
 	}
 }
 
-// TestLongTextsAreShortened checks that different texts stay different and that the rest of the body does not change.
+// TestLongTextsAreShortened checks that different texts remain different and that the rest of the body does not change.
 func TestLongTextsAreShortened(t *testing.T) {
 	long := strings.Repeat("é\\u0041", large)
 	body := func(text string) []byte {
@@ -69,7 +69,7 @@ func TestLongTextsAreShortened(t *testing.T) {
 	assert.Contains(t, string(one), `,"x":[1,"\"",-2.5e3],"x":2,"n":"111`, "of a key that occurs twice, the first value counts, as in the record")
 }
 
-// TestShortTextsAreThoseOfResponses checks that a long text can be compared with that of a response.
+// TestShortTextsAreThoseOfResponses checks that a long text can be compared with a text in a response.
 func TestShortTextsAreThoseOfResponses(t *testing.T) {
 	for _, text := range []string{"short", strings.Repeat("a", large), strings.Repeat(`<&> "é" \`, large/4)} {
 		body, err := json.Marshal(map[string]any{"content": text})

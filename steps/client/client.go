@@ -44,7 +44,7 @@ type Client struct {
 	Names     *Naming // rules for the addresses that the control plane returns
 	Words     spec.Words
 	Observe   Observer
-	Throttled func(asked time.Duration, granted bool) // called for each response that asks the client to wait
+	Throttled func(asked time.Duration, granted bool) // called for each response that asks the client to wait; granted reports whether it does
 	Down      *Breaker
 	InFlight  *Semaphore                     // limits the requests in flight
 	Limit     *rate.Limiter                  // limits the rate of requests; nil means no limit
@@ -88,15 +88,15 @@ func (c *Client) OneConnection(ctx context.Context) context.Context {
 // the connection and not from the request, this keeps the failure from showing in all other requirements.
 func (c *Client) SeparateCallers() { c.separate.Store(true) }
 
-// Waited returns how often the target asked the client to wait and it did, how often it did not, and the total time
-// that the client agreed to wait.
+// Waited returns how often the client waited at the request of the target, how often it refused to wait, and the total
+// time that it agreed to wait.
 func (c *Client) Waited() (granted, refused int, total time.Duration) {
 	return int(c.granted.Load()), int(c.refused.Load()), time.Duration(c.waited.Load())
 }
 
 // Do sends the request and returns the response. If the target asks the client to wait, Do sends the request again,
-// within limits. After a 429 that is not rare, all requests to the host wait. The error is an [exchange.NoResponse], or the cause of the
-// context.
+// within limits. If 429 responses are frequent, all requests to the host wait. The error is an [exchange.NoResponse], or
+// the cause of the context.
 func (c *Client) Do(ctx context.Context, r exchange.Request) (*exchange.Response, error) {
 	if err := c.check(r); err != nil {
 		return nil, err
@@ -170,8 +170,8 @@ func (c *Client) attempt(ctx context.Context, g *gate, r exchange.Request, numbe
 }
 
 // enter waits until the request may be sent: for a slot, for the gate of the host, and for the rate limit. A request that
-// is sent again gets the next free slot. Queued is how long enter waited for the rate limit, plus the time for a slot if
-// the scenario is prioritized.
+// is sent again gets the next free slot. Queued is the wait for the rate limit, plus the wait for a slot if the scenario
+// is prioritized.
 func (c *Client) enter(ctx context.Context, g *gate, r exchange.Request, again bool) (
 	queued time.Duration, leave func(), err error,
 ) {
@@ -202,7 +202,7 @@ func (c *Client) enter(ctx context.Context, g *gate, r exchange.Request, again b
 	return queued + turn, leave, nil
 }
 
-// awaitTurn waits until the rate limit allows the next request, and returns for how long.
+// awaitTurn waits until the rate limit allows the next request, and returns the time of the wait.
 func (c *Client) awaitTurn(ctx context.Context) (queued time.Duration, err error) {
 	if c.Limit == nil {
 		return 0, nil
@@ -216,9 +216,9 @@ func (c *Client) awaitTurn(ctx context.Context) (queued time.Duration, err error
 	return delay, nil
 }
 
-// withCredentials sends the request with the current credentials. If they have changed after a response that may have
-// refused them, it sends the request once more and keeps the slot, since credentials may expire before the next free
-// slot.
+// withCredentials sends the request with the current credentials. If a response may have refused them and they have
+// changed since, it sends the request once more. It keeps the slot meanwhile, because credentials may expire before the
+// next free slot.
 func (c *Client) withCredentials(ctx context.Context, r exchange.Request) (*exchange.Response, error) {
 	if r.Renew == nil {
 		return c.once(ctx, r)
@@ -295,9 +295,9 @@ func (c *Client) newRequest(ctx context.Context, r exchange.Request) (*http.Requ
 	return request, nil
 }
 
-// send sends a request. If the connection had served another request and was closed without a byte of a response, send
-// repeats the request once on a new connection and marks it as repeated, because the server may have carried out both.
-// net/http itself repeats GET requests, and requests of which it wrote nothing.
+// send sends a request. If the connection was reused and closed before the first byte of a response, send repeats the
+// request once on a new connection and marks it as repeated, because the server may have carried out both. net/http
+// itself repeats GET requests, and requests of which it wrote nothing.
 func (c *Client) send(ctx context.Context, r exchange.Request) (*received, error) {
 	seen := &progress{route: c.route}
 	a, err := c.sendOnce(ctx, r, seen)

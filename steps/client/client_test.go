@@ -98,8 +98,8 @@ func TestWaitsWhenAsked(t *testing.T) {
 	}
 }
 
-// TestALowRateLimitIsKept sends many requests at the same time to a target that serves ten per second and names no time.
-// With fewer requests in flight, none of them runs out of attempts.
+// TestALowRateLimitIsKept sends many requests at the same time to a target that serves ten per second and sends no
+// Retry-After. The client reduces the requests in flight, so that none of them runs out of attempts.
 func TestALowRateLimitIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limit := rate.NewLimiter(10, 10)

@@ -53,7 +53,7 @@ func (p *progress) noResponse(r exchange.Request, err error) *exchange.NoRespons
 	case n.Stage == exchange.StageTLS, failed && op.Op == "remote error", errors.As(err, new(*clientRefused)) && !began:
 		n.Cause, n.Stage = err.Error(), exchange.StageTLS
 		n.Remedy = p.route.remedyOfTLS(r.Base, err)
-		if !failed && errors.As(err, new(*clientRefused)) { // net/http has various errors for this
+		if !failed && errors.As(err, new(*clientRefused)) { // net/http returns different errors for this
 			n.Cause = "the server requested a client certificate and closed the connection"
 		}
 		if record, is := errors.AsType[tls.RecordHeaderError](err); is && string(record.RecordHeader[:]) == "HTTP/" {
@@ -61,7 +61,7 @@ func (p *progress) noResponse(r exchange.Request, err error) *exchange.NoRespons
 		}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
 		errors.Is(err, syscall.EPIPE), isReset(err),
-		p.reused.Load() && !began: // net/http reports a closed idle connection with various errors
+		p.reused.Load() && !began: // net/http returns different errors for a closed idle connection
 		n.Cause = "the connection was closed before the response was complete"
 		n.Closed = true
 	case began:
@@ -102,12 +102,12 @@ func Certificate(c *x509.Certificate) string {
 	return fmt.Sprintf("for %s, issued by %.200q, valid until %s", namesOf(c), c.Issuer.String(), until)
 }
 
-// progress records how far a request got.
+// progress records the progress of a request.
 type progress struct {
 	route *Route
 	began atomic.Bool // the first byte of the response has arrived
-	// The connection has served another request. The server may have closed it as idle, even if net/http passed it directly
-	// to this request.
+	// The connection was used before. The server may have closed it as idle, even if net/http passed it directly to this
+	// request.
 	reused atomic.Bool
 	stage  atomic.Pointer[exchange.Stage]
 }
@@ -127,13 +127,13 @@ func (p *progress) watch(ctx context.Context) context.Context {
 	})
 }
 
-// closedIdle reports whether a request has no response because its connection, which had served another one, was closed.
+// closedIdle reports whether a request has no response because its reused connection was closed.
 func (p *progress) closedIdle(none *exchange.NoResponse) bool {
 	return none.Closed && p.reused.Load() && !p.began.Load() && !isReset(none.Err)
 }
 
-// streamError receives the error of net/http for an HTTP/2 stream that was reset: net/http fills in any type with these
-// fields.
+// streamError receives the error of net/http for an HTTP/2 stream that was reset: errors.As of net/http fills in any type
+// with these fields.
 type streamError struct {
 	StreamID uint32
 	Code     uint32

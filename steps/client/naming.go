@@ -19,21 +19,21 @@ const (
 	KeyAgent   = "agent_target"
 )
 
-// Naming decides to which agent server addresses of a control plane requests are sent. An untrusted control plane must
-// not direct requests, with the tokens of users, into the network of the machine on which the suite runs. Therefore an
-// agent server must be at least as public as the control plane. The address is checked first, and then each connection,
-// since a name may resolve to another IP address each time. The methods may be called concurrently.
+// Naming decides whether requests may be sent to the agent server addresses that a control plane returns. An untrusted
+// control plane must not direct requests, with the tokens of users, into the network of the machine on which the suite
+// runs. Therefore an agent server must be at least as public as the control plane. The address is checked first, and then
+// each connection, since a name may resolve to another IP address each time. The methods may be called concurrently.
 type Naming struct {
 	Plane        string // base URL of the control plane, or ""
 	Agent        string // base URL of the agent server in the configuration, or ""
 	AllowPrivate bool   // the key allow_private
 	Route        Route  // how addresses are reached
 
-	seen atomic.Int32 // 1 + the most public place at which the control plane was reached, or 0
+	seen atomic.Int32 // 1 + the most public place at which a connection reached the control plane, or 0
 }
 
-// refuse returns the error for an address that is refused unless the key is set. If agent_target is already set, it is
-// not a remedy, because it does not replace the address of a deployment.
+// refuse returns the error for an address that is refused unless the key is set. If agent_target is set, it is not a
+// remedy, because it does not replace the address of a deployment.
 func (r *Naming) refuse(key, why string) *exchange.RefusedAddress {
 	switch {
 	case key == KeyPrivate:
@@ -95,9 +95,9 @@ func (r *Naming) allows(at place) *exchange.RefusedAddress {
 	return nil
 }
 
-// connects checks the IP address of a host before a connection is made. The error is an [exchange.RefusedAddress]. A
-// host of the configuration may resolve to any address except those of the place never. If the configuration contains
-// the IP address itself, it is allowed.
+// connects checks the IP address of a host before a connection is made. The error is an [exchange.RefusedAddress]. A host
+// of the configuration may resolve to any address whose place is not never. An IP address in the configuration is always
+// allowed.
 func (r *Naming) connects(host string, ip netip.Addr) error {
 	if r == nil {
 		return nil
@@ -129,8 +129,8 @@ func (r *Naming) connected(hostPort string, at net.Addr) {
 	}
 }
 
-// plane returns the place of the control plane according to the configuration, or the most public place at which it was
-// reached. Behind a proxy this is unknown, and plane returns public.
+// plane returns the place of the control plane according to the configuration, or the most public place at which a
+// connection reached it. Behind a proxy this is unknown, and plane returns public.
 func (r *Naming) plane() place {
 	host := hostOf(r.Plane)
 	if r.Route.Sockets[reports.HostPort(r.Plane)] != "" {
@@ -187,7 +187,8 @@ var blocks = []struct {
 	at       place
 	prefixes []netip.Prefix
 }{
-	// Clouds serve credentials there to everybody. Not even a name of the configuration may resolve to them.
+	// Clouds serve credentials at these addresses to everybody. Not even a host name of the configuration may resolve to
+	// them.
 	{never, prefixes("169.254.169.254/32", "169.254.170.2/32", "169.254.170.23/32", "169.254.42.42/32",
 		"169.254.0.23/32", "100.100.100.200/32", "192.0.0.192/32", "168.63.129.16/32",
 		"fd00:ec2::/32", "fd20:ce::254/128", "fe80::a9fe:a9fe/128")},
@@ -231,7 +232,7 @@ func placeOf(ip netip.Addr) place {
 	return public
 }
 
-// OnThisMachine reports whether an address is on the loopback interface, without resolving names.
+// OnThisMachine reports whether an address is on the loopback interface. It does not resolve names.
 func OnThisMachine(address string) bool {
 	at, _ := placeOfHost(hostOf(address))
 	return at == loopback

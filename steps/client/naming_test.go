@@ -15,7 +15,7 @@ import (
 
 const secure, open = "https://control.example/api", "http://control.example"
 
-// reachedAt returns the rules for a control plane that was reached at the addresses.
+// reachedAt returns the rules for a control plane that connections reached at the addresses.
 func reachedAt(plane string, addresses ...string) *Naming {
 	r := &Naming{Plane: plane}
 	for _, at := range addresses {
@@ -94,7 +94,8 @@ var places = map[string][]string{
 	"loopback": {"127.0.0.1", "127.255.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "a.localhost", "LOCALHOST.", "127.0.0.1."},
 }
 
-// TestWhereAnAgentServerMayBe checks the rules for each place of the control plane and each value of allow_private.
+// TestWhereAnAgentServerMayBe checks the allowed addresses of agent servers for each place of the control plane and each
+// value of allow_private.
 func TestWhereAnAgentServerMayBe(t *testing.T) {
 	planes := map[string]func() *Naming{
 		"public":         func() *Naming { return &Naming{Plane: "http://1.1.1.1"} },
@@ -166,8 +167,8 @@ func TestNamesBehindAProxy(t *testing.T) {
 	require.Error(t, check("http://169.254.169.254"))
 }
 
-// TestConnections checks that a control plane that was not reached yet counts as public, and that not even a host of the
-// configuration may resolve to a metadata service.
+// TestConnections checks that a control plane without a connection so far counts as public, and that not even a host of
+// the configuration may resolve to a metadata service.
 func TestConnections(t *testing.T) {
 	at := netip.MustParseAddr
 	r := reachedAt(open)

@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestConnectionsOfCallers sends requests of two callers and compares the addresses from which they come.
+// TestConnectionsOfCallers sends requests of two callers and compares the client addresses of their connections.
 func TestConnectionsOfCallers(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write([]byte(r.RemoteAddr)) }))
 	defer server.Close()

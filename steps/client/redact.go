@@ -22,11 +22,11 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Redactor replaces secrets by the names under which reports show them. Its methods may be called concurrently.
+// Redactor replaces secrets by the names that reports show. Its methods may be called concurrently.
 //
-// A secret of at least 12 bytes is replaced everywhere, in each of the spellings that SECURITY.md lists. A shorter secret,
-// or one that is a common text, is replaced only where the suite itself has put it. Elsewhere the same text means something
-// else, and replacing it would make reports unreadable.
+// A secret of at least 12 bytes is replaced everywhere, in each of the spellings that SECURITY.md lists. A shorter
+// secret, or one that is a common text, is replaced only at the places where the suite itself has put it. Elsewhere the
+// same text is probably not the secret, and replacing it would make reports unreadable.
 type Redactor struct {
 	adding sync.Mutex
 	common []string
@@ -43,8 +43,9 @@ type redactions struct {
 	shapes   map[string]string // names of the secrets that are replaced everywhere, by spelling
 }
 
-// NewRedactor returns a redactor for the secrets, given with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). Of a secret
-// "//user:password@", the slashes and the "@" stay. The common texts are not replaced everywhere, even if they are secrets.
+// NewRedactor returns a redactor for the secrets, given with their names ("$AGENTCONFORM_CREDENTIALS_API_KEY"). In a
+// secret of the form "//user:password@", the slashes and the "@" are not replaced. A secret that is one of the common
+// texts is not replaced everywhere.
 func NewRedactor(secrets map[string]string, common ...string) *Redactor {
 	r := &Redactor{common: common}
 	r.known.Store(&redactions{})
@@ -97,18 +98,18 @@ func pairsOf(names map[string]string) (pairs []string) {
 	return pairs
 }
 
-// Record returns a text for the record: secrets are replaced, and texts that look like the name of a secret are escaped
-// ("$_AGENTCONFORM_..."), so that they are not mistaken for names that the redactor has put there.
+// Record returns a text for the record. It replaces secrets, and escapes texts that look like the name of a secret
+// ("$_AGENTCONFORM_..."), so that they are not mistaken for names that the redactor has inserted.
 func (r *Redactor) Record(s string) string { return r.known.Load().recorder.Replace(s) }
 
 // Text returns a text without secrets.
 func (r *Redactor) Text(s string) string { return r.known.Load().replacer.Replace(s) }
 
-// shortestTrace is the length from which on a part of a secret is removed from an excerpt.
+// shortestTrace is the minimum length of a part of a secret that is removed from an excerpt.
 const shortestTrace = 4
 
-// Excerpt returns a text that may have been cut without secrets, and without the parts of secrets that a cut may have left
-// at its end or on either side of a "..." within it.
+// Excerpt returns a text without secrets. The text may have been cut, so Excerpt also removes parts of secrets at its end
+// and on either side of a "..." within it.
 func (r *Redactor) Excerpt(s string) string {
 	const mark, dots = "...", ". …"
 	pieces := strings.Split(r.Text(s), mark)
@@ -139,8 +140,8 @@ func (r *Redactor) trace(length func(shape string) int) (longest int) {
 	return longest
 }
 
-// overlap returns the length of the longest suffix of end that is a prefix of beginning and has no more than most bytes,
-// or 0 if it is shorter than shortestTrace.
+// overlap returns the length of the longest suffix of end that is a prefix of beginning and has at most most bytes, or 0
+// if it is shorter than shortestTrace.
 func overlap(end, beginning string, most int) int {
 	most = min(most, len(end), len(beginning))
 	for at := len(end) - most; at <= len(end)-shortestTrace; at++ {
@@ -156,9 +157,9 @@ func overlap(end, beginning string, most int) int {
 	return 0
 }
 
-// Request returns a request for the record, with the places in which the suite has put secrets. These are header values
-// with a secret, because only the configuration sets them, and in a body the values of the secrets of a deployment
-// ({"secrets": [{"name", "value"}]}). A secret in any other place was sent by the target.
+// Request returns a request for the record, with the places of the secrets that the suite has put into it. These are
+// header values that contain a secret, because only the configuration sets them, and the values of the secrets of a
+// deployment in a body ({"secrets": [{"name", "value"}]}). A secret at any other place was sent by the target.
 func (r *Redactor) Request(header http.Header, body []byte) reports.Message {
 	known := r.known.Load()
 	m := reports.Message{Headers: map[string][]string{}}
@@ -246,8 +247,8 @@ func distinct(texts []string) []string { return slices.Compact(slices.Sorted(sli
 
 var octets = regexp.MustCompile(`%[0-9A-F]{2}`)
 
-// encoded returns the parts of the base64 of a longer text, such as a Basic pair, that depend only on the secret, for each
-// of the three offsets.
+// encoded returns the base64 of a longer text that contains the secret, such as a Basic pair: for each of the three
+// offsets, the part that depends only on the secret.
 func encoded(secret string) []string {
 	var all []string
 	for offset, first := range []int{0, 2, 3} {
@@ -259,8 +260,8 @@ func encoded(secret string) []string {
 	return all
 }
 
-// escapedAsJSON returns a text within a JSON string: first with as few escapes as possible, then with the escapes of other
-// encoders, which also escape HTML, "/", or everything that is not ASCII.
+// escapedAsJSON returns the spellings of a text within a JSON string: first with as few escapes as possible, then with
+// the escapes of other encoders, which also escape HTML, "/", or all characters beyond ASCII.
 func escapedAsJSON(s string) (all []string) {
 	for _, safe := range []bool{false, true} {
 		var text strings.Builder
@@ -274,7 +275,7 @@ func escapedAsJSON(s string) (all []string) {
 	return all
 }
 
-// ascii escapes everything that is not ASCII.
+// ascii escapes all characters beyond ASCII.
 func ascii(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -289,8 +290,8 @@ func ascii(s string) string {
 	return b.String()
 }
 
-// Curl returns a shell line that sends the recorded request again. Secrets appear as variables, which the shell expands at
-// the recorded places only. Via describes how the target was reached and may be nil.
+// Curl returns a shell line that sends the recorded request again. Secrets are variables, which the shell expands at the
+// recorded places only. Via describes how the target was reached and may be nil.
 func (r *Redactor) Curl(method, url string, m reports.Message, via *reports.Connection) string {
 	var b strings.Builder
 	b.WriteString("curl -sS -i")
@@ -336,7 +337,7 @@ func (r *Redactor) Command(program string, arguments ...string) string {
 	return line
 }
 
-// word returns the text as one word for a POSIX shell, which expands only the names of secrets within the spans.
+// word returns the text as one word for a POSIX shell. The shell expands only the names of secrets within the spans.
 func (r *Redactor) word(text string, spans ...[2]int) string {
 	var b strings.Builder
 	quoted := 0

@@ -14,10 +14,10 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// The remedies for requests without a response. They never name a key that is already set, or that has no effect on the
+// The remedies for requests without a response. They never name a key that is already set or has no effect on the
 // address: tls.cert, tls.key and tls.server_name apply only to addresses of the configuration.
 
-// keyOf returns the key of the configuration that has the host and port of a base address, or "" if none has.
+// keyOf returns the key of the configuration with the host and port of a base address, or "".
 func (r *Route) keyOf(base string) string {
 	at := reports.HostPort(base)
 	switch {
@@ -73,7 +73,7 @@ func (r *Route) remedyOfProxy(base string, status int) string {
 	return "correct the address, let the proxy connect to it, or set resolve to go past the proxy"
 }
 
-// ProxyPassword returns the remedy for a proxy that refuses user name and password, or lacks them.
+// ProxyPassword returns the remedy for a proxy that refuses the user name and password, or requires them.
 func (r *Route) ProxyPassword(base string) string {
 	proxy := "HTTP_PROXY or HTTPS_PROXY"
 	if r.Proxy != nil {
@@ -89,7 +89,7 @@ func (r *Route) ProxyPassword(base string) string {
 	return "write user name and password into the URL of " + proxy
 }
 
-// remedyOfTLS returns what to do about a failed TLS connection. It never suggests to turn verification off, because the
+// remedyOfTLS returns the remedy for a failed TLS connection. It never suggests turning verification off, because the
 // requests carry credentials.
 func (r *Route) remedyOfTLS(base string, err error) string {
 	secure, isNamed := r.TLS, r.keyOf(base) != "" || slices.Contains(r.Hosts, reports.HostPort(base))
@@ -126,8 +126,8 @@ func (r *Route) remedyOfTLS(base string, err error) string {
 		"else have it speak TLS 1.2 or newer for this host"
 }
 
-// remedyOfAuthority returns the remedy for a certificate of an unknown authority. A self-signed certificate is its own
-// authority.
+// remedyOfAuthority returns the remedy for a certificate of an unknown authority. The authority of a self-signed
+// certificate is the certificate itself.
 func remedyOfAuthority(hasCA bool, chain []*x509.Certificate) string {
 	file := "the certificate of its authority"
 	if len(chain) > 0 {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestRemedyOfTLS checks that the remedy for a server that ends the handshake names a key that is not set and has an effect
-// on the address.
+// TestRemedyOfTLS checks the remedy for a server that ends the handshake: the key must not be set already and must have
+// an effect on the address.
 func TestRemedyOfTLS(t *testing.T) {
 	const plane, agent, other = "https://plane.example", "https://agent.example/a", "https://deployment.example/a"
 	own := &tls.Config{Certificates: make([]tls.Certificate, 1), MinVersion: tls.VersionTLS12}

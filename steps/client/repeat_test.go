@@ -24,7 +24,7 @@ type closing struct {
 	begins string                                    // what it writes before it closes a connection
 
 	mu   sync.Mutex
-	last map[string]time.Time // when it answered on each connection
+	last map[string]time.Time // time of the last response on each connection
 	sent []string             // bodies of the requests
 }
 
@@ -57,7 +57,7 @@ func TestARequestIsRepeatedOnlyIfItsConnectionWasIdle(t *testing.T) {
 		closes   func(fresh bool, idle time.Duration) bool
 		begins   string
 		pause    time.Duration // before the request
-		times    int           // how often the server receives the request
+		times    int           // number of times that the server receives the request
 		answered bool
 	}{
 		"idle":                            {idle, "", limit, 2, true},

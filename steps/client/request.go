@@ -8,11 +8,11 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// maxAddress limits the address of a request, in bytes. Servers accept a few thousand.
+// maxAddress is the maximum length of the address of a request in bytes. Servers accept a few thousand.
 const maxAddress = 8 << 10
 
-// invalidAddress returns why a request cannot be sent, or "": an ID or an address from the target leads to another path,
-// or is too long. The suite itself creates no such paths.
+// invalidAddress returns the reason why a request cannot be sent, or "": an ID or an address from the target changes the
+// path, or is too long. The suite itself creates no such paths.
 func invalidAddress(r exchange.Request) string {
 	if size := len(r.Base) + len(r.Path); size > maxAddress {
 		return fmt.Sprintf("not sent: the target gave an id or an address that makes a URL of %d bytes; at most %d are sent",

@@ -18,8 +18,8 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Route describes how to reach servers if their addresses are not enough. The zero value uses the authorities and the DNS
-// of the system, and the proxies of HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
+// Route describes how to connect to servers, in addition to their addresses. The zero value uses the authorities and the
+// DNS of the system, and the proxies of HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
 type Route struct {
 	TLS     *tls.Config       // for Hosts; its certificates and its server name are not used for other hosts
 	Hosts   []string          // hosts of the configuration, as "host:port" in lower case
@@ -77,8 +77,8 @@ type poolKey struct {
 }
 
 // clientRefused is the error of a request without a response on a connection whose server had requested a client
-// certificate. The server may have refused the certificate: it then closes the connection, and only one of the requests
-// on it gets that reason.
+// certificate. The server may have refused the certificate. It then closes the connection, and only one of the requests
+// on it gets that error.
 type clientRefused struct{ error }
 
 func (e *clientRefused) Unwrap() error { return e.error }
@@ -114,8 +114,8 @@ func (t *transports) choose(all []tls.Certificate) func(*tls.CertificateRequestI
 
 type newConnectionKey struct{}
 
-// onNewConnection returns a context whose request is sent on a new connection. To close the idle connections first would
-// not be enough: another request may end in between and leave one.
+// onNewConnection returns a context for requests on a new connection. Closing the idle connections first is not enough,
+// because another request may end in between and leave an idle one.
 func onNewConnection(ctx context.Context) context.Context {
 	return context.WithValue(ctx, newConnectionKey{}, true)
 }
@@ -141,12 +141,13 @@ func poolOf(ctx context.Context) *pool {
 	return p
 }
 
-// isAfterOther reports whether another caller was the first to use the pool. It notes the first caller.
+// isAfterOther reports whether the first caller of the pool was a different one. If the pool is new, it records the
+// caller.
 func (p *pool) isAfterOther(caller string) bool {
 	return p != nil && !p.first.CompareAndSwap(nil, &caller) && *p.first.Load() != caller
 }
 
-// transportFor returns the transport with the connections of a context. of is the transport for the host.
+// transportFor returns the transport with the connections of a context. of is the transport of the host.
 func (t *transports) transportFor(ctx context.Context, of *http.Transport) *http.Transport {
 	p := poolOf(ctx)
 	if p == nil {
@@ -196,8 +197,8 @@ func (t *transports) CloseIdleConnections() {
 // hundred times its size.
 const maxHeader = 128 << 10
 
-// transport returns a transport with one TLS configuration for hosts and one for a proxy that is reached over TLS, because
-// the configuration of the hosts does not apply to the proxy.
+// transport returns a transport with one TLS configuration for hosts and another for a proxy that is reached over TLS,
+// because the configuration of the hosts does not apply to the proxy.
 func (r *Route) transport(concurrency int, proxies *sync.Map, ofHosts, ofProxy *tls.Config) *http.Transport {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 4 * concurrency
@@ -287,11 +288,12 @@ func (r *Route) connect(ctx context.Context, network, address string, allow func
 	return system.DialContext(ctx, network, address)
 }
 
-// maxRedirects is how many redirects of a request are followed.
+// maxRedirects is the maximum number of redirects that a request follows.
 const maxRedirects = 5
 
-// follow sends a request and follows redirects of GET requests within the same host. Any other redirect is the response.
-// http.Client does not fit: it fails if a Location is not a URL, which hides the response, and adds a Referer.
+// follow sends a request and follows redirects of GET requests within the same host. It returns any other redirect as the
+// response. http.Client is not suitable: it fails if a Location is not a URL, which hides the response, and adds a
+// Referer.
 func follow(transport http.RoundTripper, request *http.Request) (*http.Response, error) {
 	for redirects := 0; ; redirects++ {
 		response, err := transport.RoundTrip(request)

@@ -33,7 +33,8 @@ func tlsServer(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 	return server
 }
 
-// TestTheCertificateIsForConfiguredHosts checks that other hosts get no client certificate and are verified by their names.
+// TestTheCertificateIsForConfiguredHosts checks that other hosts get no client certificate and that their names are
+// verified.
 func TestTheCertificateIsForConfiguredHosts(t *testing.T) {
 	shown := func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, 2, r.ProtoMajor)
@@ -122,8 +123,8 @@ func TestAStreamThatIsReset(t *testing.T) {
 	assert.Equal(t, exchange.StageHTTP, none.Stage)
 }
 
-// TestAServerThatLetsNobodyIn closes each connection after it has requested a client certificate. The error suggests to set
-// one, until the server has responded to a request.
+// TestAServerThatLetsNobodyIn closes each connection after it has requested a client certificate. The error suggests
+// configuring one, until the server has responded to a request.
 func TestAServerThatLetsNobodyIn(t *testing.T) {
 	var letIn atomic.Bool
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// Semaphore limits how much is in progress at the same time. Prioritized scenarios get a free slot first.
-// All others follow in the order of arrival, but the first request of a scenario is last: a scenario ends before others
-// begin, so that its requests are close together.
+// Semaphore limits the number of simultaneous operations. Prioritized scenarios get a free slot first. The others follow
+// in the order of arrival, except that the first request of a scenario is last: scenarios end before others begin, so
+// that the requests of each are close together.
 type Semaphore struct {
 	mu           sync.Mutex
 	slots, taken int
@@ -54,7 +54,7 @@ func (s *Semaphore) Halve(least int) {
 	s.slots = min(s.slots, max(least, s.slots/2))
 }
 
-// Double doubles the number of slots after Halve, and reports whether there are as many as before.
+// Double doubles the number of slots after Halve, and reports whether the original number is restored.
 func (s *Semaphore) Double() (all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +99,7 @@ func (s *Semaphore) leave() {
 	s.grant()
 }
 
-// grant gives free slots to the first that wait. The caller holds the lock.
+// grant gives free slots to the first waiting callers. The caller holds the lock.
 func (s *Semaphore) grant() {
 	for s.taken < s.slots && len(s.waiting) > 0 {
 		first := 0
@@ -130,7 +130,7 @@ func withRank(ctx context.Context, rank int32) context.Context {
 	return context.WithValue(ctx, rankKey{}, shared)
 }
 
-// rankOf returns the rank of the scenario or fixture. Other contexts have a rank of their own.
+// rankOf returns the rank of the scenario or fixture. Any other context gets a new rank.
 func rankOf(ctx context.Context) *atomic.Int32 {
 	rank, is := ctx.Value(rankKey{}).(*atomic.Int32)
 	if !is {
@@ -140,15 +140,15 @@ func rankOf(ctx context.Context) *atomic.Int32 {
 	return rank
 }
 
-// Prioritize sends the requests of the scenario or fixture before those of others from now on. Call it before a run is
-// held in progress, since the next requests must arrive before that run ends, and for a scenario that holds a
-// deployment for which others wait.
+// Prioritize gives the requests of the scenario or fixture precedence from now on. Call it before a run is held in
+// progress, since the next requests must arrive before that run ends, and for a scenario that holds a deployment for
+// which others wait.
 func Prioritize(ctx context.Context) { rankOf(ctx).Store(prioritized) }
 
 type racingKey struct{}
 
 // Racing returns a context for requests that must be in flight at the same time. They do not count toward the limit of
-// requests in flight, so that none of them waits for a slot while another one waits for its response.
+// requests in flight, because one might wait for a slot while another waits for its response.
 func Racing(ctx context.Context) context.Context { return context.WithValue(ctx, racingKey{}, true) }
 
 func isRacing(ctx context.Context) bool { return ctx.Value(racingKey{}) != nil }

@@ -56,7 +56,7 @@ func TestTheTimeOfARequestBeginsWhenItIsSent(t *testing.T) {
 	})
 }
 
-// TestTheWaitForTheRateIsReported sends two requests at a rate of one per second.
+// TestTheWaitForTheRateIsReported sends two requests at a rate of one per second, and checks the reported wait.
 func TestTheWaitForTheRateIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, r := serveInMemory(t, func(http.ResponseWriter, *http.Request) {})
@@ -130,8 +130,8 @@ func TestNumberOfSlots(t *testing.T) {
 	assert.Equal(t, 2, s.Slots(), "halving adds no slots")
 }
 
-// TestRacingRequestsWaitForNoSlot takes the only slot. Five requests that race are in flight together all the same, and
-// the others wait for that slot only, and not for five.
+// TestRacingRequestsWaitForNoSlot takes the only slot. Five requests that race are nevertheless in flight together. The
+// others wait for that slot only, and not for the five.
 func TestRacingRequestsWaitForNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var racing atomic.Int32

@@ -14,15 +14,15 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// Limits of how often a request waits because the target asks for it, for how long at a time, and for how long all
-// requests of a test run wait together.
+// Limits of waits at the request of the target: the number of times for one request, the duration of one wait, and the
+// total duration in a test run.
 const (
 	maxAttempts = 8
 	maxWait     = time.Minute
 	maxWaiting  = 5 * time.Minute
 )
 
-// pause is the time that a response asks the client to wait, and whether the client does.
+// pause is a wait that a response asks for. It records whether the client waits.
 type pause struct {
 	asked   time.Duration
 	granted bool
@@ -48,8 +48,8 @@ const staggerStep = 10 * time.Microsecond
 // elsewhere it has no noticeable effect.
 func Stagger(i int) { time.Sleep(time.Duration(i) * staggerStep) }
 
-// Repeat calls look until it reports done or fails, the last time at until. The time between two calls grows from first to
-// longest. Reaching until is not an error: the caller judges what it has seen.
+// Repeat calls look until it reports done or fails, the last time at until. The pause between two calls grows from first
+// to longest. Reaching until is not an error, because the caller judges the last state.
 func Repeat(ctx context.Context, first, longest time.Duration, until time.Time, look func() (done bool, err error)) error {
 	for wait := first; ; wait = min(wait*3/2, longest) {
 		done, err := look()
@@ -63,10 +63,10 @@ func Repeat(ctx context.Context, first, longest time.Duration, until time.Time, 
 	}
 }
 
-// maxRetryAfter is the longest time that is read from a Retry-After header.
+// maxRetryAfter is the maximum wait that a Retry-After header can ask for.
 const maxRetryAfter = 1000 * time.Hour
 
-// askedToWait reports whether a response asks the client to wait, and for how long: a 429, or a 503 with Retry-After.
+// askedToWait reports whether a response asks the client to wait (429, or 503 with Retry-After), and for how long.
 func askedToWait(a *exchange.Response, attempt int) (wait time.Duration, asked bool) {
 	retryAfter := a.Header.Get("Retry-After")
 	if a.Status != http.StatusTooManyRequests && (a.Status != http.StatusServiceUnavailable || retryAfter == "") {
@@ -78,7 +78,7 @@ func askedToWait(a *exchange.Response, attempt int) (wait time.Duration, asked b
 	} else if at, err := http.ParseTime(retryAfter); err == nil {
 		wait = min(max(0, time.Until(at)), maxRetryAfter)
 	}
-	// After "Retry-After: 0" the client waits a little, and longer each time.
+	// After "Retry-After: 0" the client waits for a short time, which grows with each attempt.
 	return max(wait, 5*time.Millisecond<<attempt), true
 }
 
@@ -86,19 +86,17 @@ func askedToWait(a *exchange.Response, attempt int) (wait time.Duration, asked b
 type gate struct {
 	mu      sync.Mutex
 	until   time.Time // when the gate opens
-	asked   time.Time // until when the host asked any request to wait
-	closed  int       // how often it was closed without a regular response in between
+	asked   time.Time // end of the longest wait that the host has asked for
+	closed  int       // number of times that the gate was closed since the last regular response
 	regular int       // regular responses since the last 429
-	halved  time.Time // when the requests in flight were halved last; zero if all may be in flight
+	halved  time.Time // when the number of requests in flight was last halved; zero if all slots may be used
 }
 
-// Limits of a gate: how many regular responses lie between two 429 at least, so that only the refused request waits; how
-// often the gate is closed without a regular response in between; within which time after it has opened another 429 halves
-// the requests in flight, and after which time without one they are doubled; and how many requests are in flight at least.
+// Limits of a gate.
 const (
-	fewRegular  = 10
-	maxClosed   = 8
-	halveWithin = 10 * time.Second
+	fewRegular  = 10               // a 429 after fewer regular responses closes the gate; after more, only its request waits
+	maxClosed   = 8                // closings without a regular response in between
+	halveWithin = 10 * time.Second // a 429 within this time after the opening halves the requests in flight; this time without one doubles them
 	minInFlight = 4
 )
 
@@ -136,11 +134,11 @@ func (c *Client) responded(g *gate) {
 	}
 }
 
-// limited records a 429, and returns the pause after it. A gateway may refuse one of many requests: then only this request
-// waits. If the host has refused another one shortly before, the gate is closed from now on. A response to a request that was
-// sent while the gate was closed may keep it closed for longer, but does not count. If the host asks again soon after the
-// gate has opened, fewer requests are in flight until it stops: otherwise their number alone would exceed a low rate limit
-// again and again, until requests run out of attempts.
+// limited records a 429, and returns the pause after it. A gateway may refuse a few requests of many: then only the
+// refused request waits. If the host has refused another request shortly before, limited closes the gate. A response to a
+// request that was sent while the gate was closed may keep it closed for longer, but does not count. If there is another
+// 429 soon after the gate has opened, the number of requests in flight is reduced. Otherwise this number would exceed a
+// low rate limit again and again, until requests run out of attempts.
 func (c *Client) limited(g *gate, sent time.Time, wait time.Duration) *pause {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -166,7 +164,7 @@ func (c *Client) limited(g *gate, sent time.Time, wait time.Duration) *pause {
 	return &pause{asked: wait, granted: true, gated: !isRare}
 }
 
-// mayWait adds to the time that the client waits in all, and reports whether it stays within the limit.
+// mayWait adds to the total time that the client waits, and reports whether it stays within the limit.
 func (c *Client) mayWait(d time.Duration) bool {
 	if time.Duration(c.waited.Add(int64(d))) > maxWaiting {
 		c.waited.Add(-int64(d))
@@ -175,7 +173,7 @@ func (c *Client) mayWait(d time.Duration) bool {
 	return true
 }
 
-// Breaker stops sending requests to an address that has stopped responding: after Limit requests in a row without a
+// Breaker stops sending requests to an address that no longer responds. After Limit consecutive requests without a
 // response, further ones fail at once instead of after their timeouts.
 type Breaker struct {
 	Limit int
@@ -188,13 +186,14 @@ type Breaker struct {
 type failures struct {
 	count    int
 	suspects []string // requests without a response; one of them may have crashed the server
-	cause    string   // why nothing more is sent; empty below the limit
+	cause    string   // the reason why nothing more is sent; empty below the limit
 }
 
-// maxSuspects is how many requests the cause names.
+// maxSuspects is the maximum number of requests that the cause names.
 const maxSuspects = 4
 
-// Failed records a request without a response. A server that closes connections is still there and does not count.
+// Failed records a request without a response. It does not count if the server closed the connection, because the server
+// is still running.
 func (b *Breaker) Failed(r exchange.Request, none *exchange.NoResponse) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -230,7 +229,7 @@ func (b *Breaker) of(address string) *failures {
 	return b.hosts[address]
 }
 
-// Cause returns why nothing more is sent to the address, or "".
+// Cause returns the reason why nothing more is sent to the address, or "".
 func (b *Breaker) Cause(address string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -241,7 +240,6 @@ func (b *Breaker) Cause(address string) string {
 	return f.cause
 }
 
-// Later returns the later of two times.
 func Later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
