@@ -17,7 +17,7 @@ const (
 	Missing RefusalCase = "missing" // the request has no credentials
 	Invalid RefusalCase = "invalid" // the handler does not know the credentials
 	Blocked RefusalCase = "blocked" // the handler knows the credentials, and refuses them (agent.blocked_token)
-	Either  RefusalCase = "either"  // the handler may take it for one or the other: an empty token, another scheme
+	Either  RefusalCase = "either"  // the handler may see missing or invalid credentials: an empty token, another scheme
 )
 
 // OneOrMore lists the values that a server may use. A file contains one value or a list.
@@ -34,7 +34,7 @@ type PerCase[T int | string] struct {
 // Always returns the choice of a handler that uses the same values in all cases.
 func Always[T int | string](values ...T) PerCase[T] { return PerCase[T]{values, values, values} }
 
-// IsZero reports whether nothing is known of any case.
+// IsZero reports whether no case has a value.
 func (p PerCase[T]) IsZero() bool {
 	return len(p.Missing) == 0 && len(p.Invalid) == 0 && len(p.Blocked) == 0
 }
@@ -44,8 +44,8 @@ func (p PerCase[T]) isOne() bool {
 	return slices.Equal(p.Missing, p.Invalid) && slices.Equal(p.Missing, p.Blocked)
 }
 
-// For returns the values of a case. For Either they are those of missing and invalid credentials, or none if one of
-// these is unknown.
+// For returns the values of a case. For Either, these are the values of missing and invalid credentials. If one of the
+// two is unknown, For returns none.
 func (p PerCase[T]) For(c RefusalCase) []T {
 	switch {
 	case c == Missing:
@@ -62,7 +62,7 @@ func (p PerCase[T]) For(c RefusalCase) []T {
 	return slices.Compact(both)
 }
 
-// Words returns the values of a case for a message, such as "401 or 403", or "" if there are none.
+// Words returns the values of a case for a message, such as "401 or 403", or "".
 func (p PerCase[T]) Words(c RefusalCase) string {
 	var all []string
 	for _, value := range p.For(c) {
@@ -71,7 +71,7 @@ func (p PerCase[T]) Words(c RefusalCase) string {
 	return strings.Join(all, " or ")
 }
 
-// MarshalYAML returns the shortest form that a file may have.
+// MarshalYAML returns the shortest form that a file allows.
 func (p PerCase[T]) MarshalYAML() (any, error) {
 	if p.isOne() {
 		return p.Missing.MarshalYAML()
@@ -99,15 +99,15 @@ func isPerCase(t reflect.Type) bool {
 	return t == reflect.TypeFor[PerCase[int]]() || t == reflect.TypeFor[PerCase[string]]()
 }
 
-// isPlainText reports whether a variable contains plain text, and not YAML, for a key that takes strings.
+// isPlainText reports whether the value of a variable is plain text and not YAML, for a key that takes strings.
 func isPlainText(text string, t reflect.Type) bool {
 	isText := t == reflect.TypeFor[OneOrMore[string]]() || t == reflect.TypeFor[PerCase[string]]()
 	begins := strings.TrimSpace(text)
 	return isText && !strings.HasPrefix(begins, "[") && !strings.HasPrefix(begins, "{")
 }
 
-// commaList returns the list in a variable that contains words with commas between them ("a,b"), for a key that takes a list
-// of strings. It returns nil for other keys, and for YAML or JSON.
+// commaList returns the list in a value of a variable that contains words with commas between them ("a,b"), for a key
+// that takes a list of strings. It returns nil for other keys, and for YAML or JSON.
 func commaList(text string, t reflect.Type) *yaml.Node {
 	begins := strings.TrimSpace(text)
 	if t != reflect.TypeFor[[]string]() || strings.HasPrefix(begins, "[") || strings.HasPrefix(begins, "- ") {
@@ -127,7 +127,7 @@ func listOf(n *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: n.Line, Column: n.Column, Content: []*yaml.Node{n}}
 }
 
-// forEachCase returns a mapping that contains the node once per case.
+// forEachCase returns a mapping that contains the node once for each case.
 func forEachCase(n *yaml.Node) *yaml.Node {
 	all := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: n.Line, Column: n.Column}
 	for _, c := range []RefusalCase{Missing, Invalid, Blocked} {

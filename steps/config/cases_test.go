@@ -13,7 +13,7 @@ func TestARefusalPerCase(t *testing.T) {
 	const status, detail = "AGENTCONFORM_AGENT_REJECTED_STATUS", "AGENTCONFORM_AGENT_REJECTED_DETAIL"
 	for _, row := range []struct {
 		name, file, variable string
-		missing, invalid     string // status and detail, as Words has them
+		missing, invalid     string // status and detail in the format of Words
 		either, blocked      string
 	}{
 		{name: "nothing is configured", file: "{}"},

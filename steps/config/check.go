@@ -103,9 +103,9 @@ func isQuoted(n *yaml.Node, t reflect.Type) bool {
 	return n.Tag == "!!str" && (t.Kind() == reflect.Int || t.Kind() == reflect.Bool)
 }
 
-// check compares a YAML node with the Go type that it will be decoded into, so that every mistake is reported with its
-// key and line before anything is decoded. It records the places of the keys, and replaces {file: path} by the content
-// of the file if the key holds a credential.
+// check compares a YAML node with its Go type before anything is decoded, so that every mistake is reported with its key
+// and line. It records the places of the keys. If a key holds a credential, it replaces {file: path} by the content of
+// the file.
 func (l *loader) check(at **yaml.Node, t reflect.Type, key string) {
 	n := *at
 	if n.Kind == yaml.AliasNode {
@@ -158,7 +158,7 @@ func (l *loader) checkChoice(at **yaml.Node, n *yaml.Node, t reflect.Type, key s
 	}
 }
 
-// checkKind checks a node and those in it. The remedy is for a node of the wrong kind and for an invalid scalar.
+// checkKind checks a node and its children. The remedy is for a node of the wrong kind and for an invalid scalar.
 func (l *loader) checkKind(n *yaml.Node, t reflect.Type, key, remedy string) {
 	switch {
 	case n.Kind != kindOf(t):
@@ -189,15 +189,15 @@ func (l *loader) checkKind(n *yaml.Node, t reflect.Type, key, remedy string) {
 	}
 }
 
-// reference matches a reference to a variable, such as ${API_KEY}, $API_KEY or ${{ secrets.API_KEY }}. Sent as it is written,
-// it is refused by the target.
+// reference matches a reference to a variable, such as ${API_KEY}, $API_KEY or ${{ secrets.API_KEY }}. The file does not
+// expand references, so the target would refuse the credential.
 var reference = regexp.MustCompile(`\$\{[^}]+\}|^\$[A-Z_][A-Z0-9_]*$`)
 
-// otherWays returns the ways to set a key of a credential without writing it into the file.
+// otherWays returns the ways to set a credential without writing it into the file.
 func otherWays(key string) string {
 	variable := Variable(key)
 	header := headerOf(key)
-	if header != "" { // its variable is known only if the file has the header
+	if header != "" { // the variable is known only if the file has the header
 		variable = Variable(strings.TrimSuffix(key, "."+header)) + ", which holds all headers as JSON"
 	}
 	remedy := "remove the key and set the environment variable " + variable
@@ -228,8 +228,8 @@ func (l *loader) checkEntry(name *yaml.Node, value **yaml.Node, t reflect.Type, 
 	l.mistaken(key, l.at(name), "unknown key", remedy)
 }
 
-// checkJSON accepts values that JSON can represent. Keys that are numbers, and times, which only YAML has a type for,
-// become strings. Aliases are not followed: an anchor may contain itself.
+// checkJSON accepts values that JSON can represent. Keys that are numbers become strings, and so do times, for which only
+// YAML has a type. Aliases are not followed, because an anchor may contain itself.
 func (l *loader) checkJSON(n *yaml.Node, key string) {
 	switch {
 	case n.Tag == "!!binary" || n.Tag == "!!float" && strings.ContainsAny(n.Value, "nN"): // .nan, .inf
@@ -251,11 +251,11 @@ func (l *loader) checkJSON(n *yaml.Node, key string) {
 	}
 }
 
-// fileKey is the key of the form {file: path}, which a credential may have in place of a string. The file is read again
-// if the target refuses the credential. A relative path starts at the folder of the configuration file.
+// fileKey is the key of the form {file: path}, which may replace the string of a credential. The file is read again if
+// the target refuses the credential. A relative path starts at the folder of the configuration file.
 const fileKey = "file"
 
-// fromFile returns a node with the credential that is in the file of {file: path}.
+// fromFile returns a node with the credential from the file of {file: path}.
 func (l *loader) fromFile(n *yaml.Node, key string) *yaml.Node {
 	value := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: n.Line, Column: n.Column}
 	isFile := len(n.Content) == 2 && n.Content[0].Value == fileKey && n.Content[1].Kind == yaml.ScalarNode
@@ -274,7 +274,7 @@ func (l *loader) fromFile(n *yaml.Node, key string) *yaml.Node {
 	return value
 }
 
-// maxSecret is the maximum size of the file of a credential in bytes, which is more than servers accept in a header.
+// maxSecret is the maximum size of the file of a credential in bytes. Servers do not accept headers of this size.
 const maxSecret = 64 << 10
 
 // readSecret reads a credential from a file and trims whitespace. It accepts only regular files: reading a device or a
@@ -301,8 +301,8 @@ func readSecret(path string) (string, error) {
 	return value, nil
 }
 
-// Reread reads the files of credentials again and returns a configuration with the new values, or nil if none has
-// changed. A file that cannot be read or contains no credential counts as unchanged: it may be written at this moment.
+// Reread reads the files of credentials again. It returns a configuration with the new values, or nil if none has
+// changed. A file that cannot be read or is empty counts as unchanged, because another process may be writing it.
 func (c *Config) Reread() *Config {
 	next := reflect.ValueOf(c).Elem()
 	isChanged := false

@@ -14,8 +14,8 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Config is the configuration of a target. The YAML keys are the struct's tags. The environment variable of a key is
-// AGENTCONFORM_ and the key in capitals, with nested keys joined by "_". keys.yaml describes each key, and
+// Config is the configuration of a target. The struct tags are the YAML keys. The environment variable of a key is
+// AGENTCONFORM_ followed by the key in capitals, with nested keys joined by "_". keys.yaml describes each key, and
 // docs/configuration.md is generated from it.
 type Config struct {
 	Target      string `yaml:"target"`       // base address of the control plane ({base_url})
@@ -34,20 +34,20 @@ type Config struct {
 
 	// How the target is reached.
 	Headers     Headers           `yaml:"headers"`
-	HeaderHosts []string          `yaml:"header_hosts"` // get headers.agent_server too: "host", "host:port", "*.domain"
+	HeaderHosts []string          `yaml:"header_hosts"` // further hosts that get headers.agent_server: "host", "host:port", "*.domain"
 	TLS         TLS               `yaml:"tls"`
 	Proxy       string            `yaml:"proxy"`   // a URL; its user info is a secret
 	Resolve     map[string]string `yaml:"resolve"` // IP address by host
 	Socket      Sockets           `yaml:"socket"`
 
-	Vocabulary map[string]string `yaml:"vocabulary"` // the target's words, by neutral word
+	Vocabulary map[string]string `yaml:"vocabulary"` // the target's words, by the neutral words of the interface
 
 	Fixtures     Fixtures     `yaml:"fixtures"`
 	Create       Create       `yaml:"create"`
 	Existing     Existing     `yaml:"existing"`
 	Alternatives Alternatives `yaml:"alternatives"`
 	AgentURLFrom string       `yaml:"agent_url_from"` // path of the agent server's address in a deployment (GJSON syntax)
-	AllowPrivate bool         `yaml:"allow_private"`  // that address may be on a private network even if target is not
+	AllowPrivate bool         `yaml:"allow_private"`  // whether that address may be on a private network even if target is not
 
 	Users       []User `yaml:"users"`
 	AssistantID string `yaml:"assistant_id"`
@@ -55,19 +55,19 @@ type Config struct {
 
 	Timeouts       Timeouts      `yaml:"timeouts"`
 	Polling        Polling       `yaml:"polling"`
-	Patience       time.Duration `yaml:"patience"`        // maximum age of a response of a target with replicas
+	Patience       time.Duration `yaml:"patience"`        // maximum age of the data in a response of a target with replicas
 	Rate           string        `yaml:"rate"`            // limit of requests to the target, "5/s" or "300/m"; "": no limit
 	MaxDeployments int           `yaml:"max_deployments"` // 0: no limit
-	MaxRevisions   int           `yaml:"max_revisions"`   // of one deployment; 0: no limit
+	MaxRevisions   int           `yaml:"max_revisions"`   // maximum number for one deployment; 0: no limit
 
 	// ReadOnly is set by run --read-only. No request is sent that creates, changes or removes anything at the target.
 	ReadOnly bool `yaml:"-"`
 
-	// From lists the file, if any, and then the environment variables that the configuration was read from.
+	// From lists the sources of the configuration: the file, if any, and then the environment variables.
 	From []string `yaml:"-"`
 
 	// Places has the place of each key that a source sets ("agentconform.yaml:12", "environment AGENTCONFORM_TARGET"), and
-	// of the groups around it. It is nil for a configuration that is made in code.
+	// of the groups around it. It is nil if the configuration was built in code.
 	Places map[string]string `yaml:"-"`
 
 	// SecretFiles has the files of credentials by key ("users.0.token"). Reread reads them again.
@@ -93,7 +93,7 @@ type Headers struct {
 type TLS struct {
 	CA         string `yaml:"ca"`          // file of the authorities to trust, instead of those of the system
 	Cert       string `yaml:"cert"`        // sent to target and agent_target only
-	Key        string `yaml:"key"`         // of Cert; "": it is in the same file
+	Key        string `yaml:"key"`         // key of Cert; "": it is in the same file
 	ServerName string `yaml:"server_name"` // name in the certificates of target and agent_target, if it is not the host
 	Insecure   bool   `yaml:"insecure"`    // certificates are not verified
 }
@@ -119,14 +119,14 @@ const (
 	JavaScript = "javascript"
 )
 
-// Create has the bodies of requests that create deployments. Body is sent unchanged, except that the name is replaced
-// if there is one. Refused is a body whose source this edition must refuse.
+// Create has the bodies of requests that create deployments. Body is sent unchanged, except that its name, if any, is
+// replaced. Refused is a body whose source this edition must refuse.
 type Create struct {
 	Body    map[string]any `yaml:"body"`
 	Refused map[string]any `yaml:"refused"`
 }
 
-// Existing names a deployment that existed before the test run. It is read and never changed, and it is only used if no
+// Existing names a deployment that existed before the test run. It is read and never changed, and only used if no
 // deployment can be created. Both fields are UUIDs.
 type Existing struct {
 	Deployment string `yaml:"deployment"`
@@ -136,42 +136,42 @@ type Existing struct {
 // Alternatives are further sources of the deployment's repository or registry. Each enables the requirements that
 // need it.
 type Alternatives struct {
-	RepoRef         string `yaml:"repo_ref"`          // a second branch, whose graph gives other answers
+	RepoRef         string `yaml:"repo_ref"`          // a second branch; its graph gives different answers
 	TagRef          string `yaml:"tag_ref"`           // refs/tags/...
 	GraphConfigPath string `yaml:"graph_config_path"` // a second graph configuration file
-	// GraphConfigDiffers reports whether the graph of GraphConfigPath gives other answers than that of create.body.
+	// GraphConfigDiffers reports whether the graph of GraphConfigPath gives different answers than that of create.body.
 	GraphConfigDiffers bool              `yaml:"graph_config_differs"`
-	ImageURI           string            `yaml:"image_uri"`        // a second image, whose graph gives other answers
+	ImageURI           string            `yaml:"image_uri"`        // a second image; its graph gives different answers
 	BrokenRef          string            `yaml:"broken_ref"`       // a branch that exists and cannot be built
 	BrokenImageURI     string            `yaml:"broken_image_uri"` // an image that exists and cannot be deployed
 	Commits            map[string]string `yaml:"commits"`          // commit id by ref
 }
 
-// User is an end user of the agent server. The first creates the data, the second must not see it. A third may have the
-// identity of the first in another team.
+// User is an end user of the agent server. The first user creates the data, and the second must not see it. A third user
+// may have the identity of the first in a different team.
 type User struct {
 	Name     string            `yaml:"name"`
 	Token    string            `yaml:"token"`    // sent as Authorization: Bearer, unless Headers is set
 	Headers  map[string]string `yaml:"headers"`  // sent instead of the token
 	Identity string            `yaml:"identity"` // the identity that the handler returns; empty: unknown
 	Fields   map[string]any    `yaml:"fields"`   // custom fields that the handler adds to the user
-	// SameIdentity means that the handler returns the identity of the first user, and another value of TeamField.
+	// SameIdentity means that the handler returns the identity of the first user with a different value of TeamField.
 	SameIdentity bool `yaml:"same_identity"`
 }
 
-// TeamField is the custom field that is part of the filter of the authorization handler, if the user has it.
+// TeamField is a custom field. If users have it, the filter of the authorization handler contains it.
 const TeamField = "team"
 
-// Team returns the team of the user, or "" if none is configured.
+// Team returns the team of the user, or "" if unknown.
 func (u *User) Team() string {
 	team, _ := u.Fields[TeamField].(string)
 	return team
 }
 
-// Owner returns the probable identity of the user: the configured identity, or else the name.
+// Owner returns the likely identity of the user: the configured identity, or else the name.
 func (u *User) Owner() string { return cmp.Or(u.Identity, u.Name) }
 
-// Known returns the identity and the custom fields of the user, if they are configured.
+// Known returns the configured identity and custom fields of the user.
 func (u *User) Known() map[string]any {
 	all := map[string]any{}
 	if u.Identity != "" {
@@ -181,17 +181,17 @@ func (u *User) Known() map[string]any {
 	return all
 }
 
-// Agent holds the choices that the interface leaves to the agent server.
+// Agent has the choices that the interface leaves to the agent server.
 type Agent struct {
 	Listing        string            `yaml:"listing"`         // "get", "search" or ""
 	RejectedStatus PerCase[int]      `yaml:"rejected_status"` // statuses of refusals; empty means any 4xx
 	RejectedDetail PerCase[string]   `yaml:"rejected_detail"` // details of refusals; empty means not checked
-	BlockedToken   string            `yaml:"blocked_token"`   // known to the handler, which refuses it; sent as that of users.0
+	BlockedToken   string            `yaml:"blocked_token"`   // a token that the handler knows and refuses; sent in the same way as users.0.token
 	StudioHeaders  map[string]string `yaml:"studio_headers"`  // recognized as the hosted development environment
 	// The following keys override the results of the preflight.
-	Words []string      `yaml:"words"` // words of the graph that count as understood, even if tests show otherwise
+	Words []string      `yaml:"words"` // words of the graph that count as understood, even if trials show otherwise
 	Runs  int           `yaml:"runs"`  // number of runs that the server executes at a time; 0: the preflight measures it
-	Hold  time.Duration `yaml:"hold"`  // how long a run is kept in progress, at least
+	Hold  time.Duration `yaml:"hold"`  // minimum time for which a run is kept in progress
 }
 
 // GraphWords are the words of the conformance graph, in the order of its contract.
@@ -251,7 +251,7 @@ func (c *Config) Addresses() []string {
 // HasCredentials reports whether a credential for the control plane is configured.
 func (c *Config) HasCredentials() bool { return c.Credentials != (Credentials{}) }
 
-// JudgedUsers returns the users that a test run sends requests as: the first two, and the third if it has the identity of
+// JudgedUsers returns the users that send requests in a test run: the first two, and the third if it has the identity of
 // the first.
 func (c *Config) JudgedUsers() []User {
 	n := min(2, len(c.Users))
@@ -261,7 +261,7 @@ func (c *Config) JudgedUsers() []User {
 	return c.Users[:n]
 }
 
-// CredentialOf returns the key of the credential of a user, and its name in a remedy (see Named).
+// CredentialOf returns the key of a user's credential, and its name in a remedy (see Named).
 func (c *Config) CredentialOf(user int) (key, name string) {
 	key = fmt.Sprintf("users.%d.token", user)
 	if len(c.Users[user].Headers) == 0 {
@@ -274,7 +274,7 @@ func (c *Config) CredentialOf(user int) (key, name string) {
 	return key, c.Named(key)
 }
 
-// Source returns the source of the deployments that the test run creates, as named in the interface.
+// Source returns the source of the deployments that the test run creates, in the words of the interface.
 func (c *Config) Source() string {
 	s, _ := c.Create.Body["source"].(string)
 	return s

@@ -18,20 +18,20 @@ import (
 	"github.com/agentconform/agentconform/reports/outfile"
 )
 
-// Names reports whether the origin of an address is that of target or of agent_target.
+// Names reports whether target or agent_target has the origin of an address.
 func (c *Config) Names(address string) bool {
 	origin := Origin(address)
 	return origin != "" && slices.Contains([]string{Origin(c.Target), Origin(c.AgentTarget)}, origin)
 }
 
-// TakesHeaders reports whether the headers for a gateway are sent to an address: the configuration names it, or its host
-// is one of header_hosts.
+// TakesHeaders reports whether the headers for a gateway are sent to an address: the configuration contains the address,
+// or its host is one of header_hosts.
 func (c *Config) TakesHeaders(address string) bool {
 	return c.Names(address) || slices.ContainsFunc(c.HeaderHosts, func(listed string) bool { return isAt(address, listed) })
 }
 
-// isAt reports whether an address has a host of header_hosts: "host" with any port, "host:port", or "*.domain" for the
-// hosts with one more label.
+// isAt reports whether the host of an address is one of header_hosts: "host" with any port, "host:port", or "*.domain"
+// for hosts with one more label.
 func isAt(address, listed string) bool {
 	at := reports.HostPort(address)
 	host, port, err := net.SplitHostPort(at)
@@ -69,7 +69,7 @@ func (u User) Header() http.Header {
 	return http.Header{"Authorization": {"Bearer " + u.Token}}
 }
 
-// WithToken returns the header of the user with another token, after the scheme, in place of each secret.
+// WithToken returns the header of the user with another token in place of each secret, after the scheme.
 func (u User) WithToken(token string) http.Header {
 	h := u.Header()
 	for name := range h {
@@ -83,7 +83,7 @@ func (u User) WithToken(token string) http.Header {
 	return h
 }
 
-// HeaderOf returns a header with the values of a configuration.
+// HeaderOf returns a header with configured values.
 func HeaderOf(values map[string]string) http.Header {
 	h := http.Header{}
 	for name, value := range values {
@@ -126,7 +126,7 @@ func (c *Config) Connection() *reports.Connection {
 // have their defaults. The error names the key.
 func (t TLS) Client() (*tls.Config, *Error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName,
-		InsecureSkipVerify: t.Insecure} //nolint:gosec // the user asks for it, and every report says it
+		InsecureSkipVerify: t.Insecure} //nolint:gosec // the user has set the key, and every report shows it
 	if t.CA != "" {
 		c.RootCAs = x509.NewCertPool()
 		text, err := outfile.Read(t.CA, maxFile)

@@ -68,7 +68,7 @@ func TestPlainWordsInHeadersOfAGateway(t *testing.T) {
 	require.ErrorContains(t, c.Complete(), "set credentials.api_key instead", "the name is judged whatever the value")
 }
 
-// TestProxySecrets checks that the password is found in all forms of HTTP_PROXY.
+// TestProxySecrets checks that the password is detected in all forms of HTTP_PROXY.
 func TestProxySecrets(t *testing.T) {
 	for address, want := range map[string]string{
 		"http://me:pass-word@proxy.example:3128": "pass-word", "me:pass-word@proxy.example:3128": "pass-word", "me:pass%20word@127.0.0.1:3128": "pass word",

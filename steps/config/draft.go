@@ -11,9 +11,9 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Draft is a configuration file for a new target, by key. Some keys have values and others are comments with an
-// example. Each has a comment that describes how its value was learned or what to put there. A draft never contains a
-// secret: keys of credentials are comments.
+// Draft is a configuration file for a new target, by key. Some keys have values, and others are comments with an example.
+// Each has a comment that describes the origin of the value, or what to write there. A draft never contains a secret, so
+// the keys of credentials are comments.
 type Draft map[string]draftLine
 
 type draftLine struct {
@@ -33,11 +33,11 @@ func NewDraft() Draft {
 	return d
 }
 
-// Set sets a key to a value. Each text in how becomes a comment, and must be safe to show.
+// Set sets a key to a value. Each text in how becomes a comment, and must not contain secrets.
 func (d Draft) Set(key string, value any, how ...string) { d[key] = draftLine{value, true, how} }
 
-// Suggest makes a key a comment with an example, and with texts that say what to put there. If the example is nil, it
-// is that of the table of keys.
+// Suggest makes a key a comment with an example, and with texts that describe what to write there. If the example is nil,
+// it is that of the table of keys.
 func (d Draft) Suggest(key string, example any, what ...string) {
 	if example == nil {
 		example = keys[key].Example
@@ -45,7 +45,7 @@ func (d Draft) Suggest(key string, example any, what ...string) {
 	d[key] = draftLine{example, false, what}
 }
 
-// Remove removes keys and the keys below them.
+// Remove removes keys and groups with all their keys.
 func (d Draft) Remove(groups ...string) {
 	maps.DeleteFunc(d, func(key string, _ draftLine) bool {
 		return slices.ContainsFunc(groups, func(group string) bool { return inside(key, group) })
@@ -103,7 +103,6 @@ func (d Draft) write(head string) []byte {
 	return out.Bytes()
 }
 
-// Has reports whether the draft has the key or a key below it.
 func (d Draft) Has(key string) bool { return d.has(key, false) }
 
 // has reports whether the draft has the key or a key below it. With onlySet, only keys with a value count.
@@ -141,7 +140,7 @@ func (d Draft) writeKey(out *bytes.Buffer, key, indent string) {
 	}
 }
 
-// comment writes a text in lines of readable length.
+// comment writes a text as comment lines of limited length.
 func comment(out *bytes.Buffer, indent, text string) {
 	const width = 120
 	line := indent + "#"

@@ -20,7 +20,7 @@ var inVariable = strings.NewReplacer("-", "_", ".", "_", " ", "_")
 // Variable returns the name of the environment variable of a key.
 func Variable(key string) string { return EnvPrefix + strings.ToUpper(inVariable.Replace(key)) }
 
-// Named returns a key with the place at which its value can be corrected: the file of a credential, the line of the
+// Named returns a key with the place at which the user can correct its value: the file of a credential, the line of the
 // configuration file, or the variable. If no place is known, it returns the variable of the key.
 func (c *Config) Named(key string) string {
 	variable := Variable(key)
@@ -37,11 +37,11 @@ func (c *Config) Named(key string) string {
 	return key + " (" + place + ")"
 }
 
-// fromEnvironment begins the places of keys that a variable sets.
+// fromEnvironment begins the places of keys that are set by a variable.
 const fromEnvironment = "environment "
 
-// variables returns the key for each variable that may be set: the variables of all keys, of each item of a list and of
-// the item after the last, and of each entry of a mapping.
+// variables returns the key of each variable that may be set: the variables of all keys, of each item of a list and of
+// one more item, and of each entry of a mapping.
 func (c *Config) variables() map[string]string {
 	all, root := map[string]string{}, reflect.ValueOf(c).Elem()
 	add := func(key string, _ reflect.Value) { all[Variable(key)] = key }
@@ -112,7 +112,7 @@ func (l *loader) unknownVariable(name string, known map[string]string) {
 // itemVariable matches the part of a variable that names a user.
 var itemVariable = regexp.MustCompile("^" + EnvPrefix + `USERS_\d+`)
 
-// gapInUsers reports a variable of a user after the next one, once: the users before are missing.
+// gapInUsers reports once that a variable skips users: earlier users are missing.
 func (l *loader) gapInUsers() {
 	missing := fmt.Sprintf("users.%d", len(l.config.Users))
 	e := &Error{Source: l.source, Key: "users", Problem: "a later user is set, but " + missing + " is not",

@@ -16,7 +16,8 @@ func TestAVariableMayHoldAListWithCommas(t *testing.T) {
 	}
 }
 
-// TestAVariableMayHoldADollarSign: only the file is checked for references, since a secret may contain anything.
+// TestAVariableMayHoldADollarSign checks that only the file is searched for references, since a secret may contain any
+// character.
 func TestAVariableMayHoldADollarSign(t *testing.T) {
 	c, err := load(t, valid, []string{"AGENTCONFORM_CREDENTIALS_API_KEY=${NOT_EXPANDED}"}, nil)
 	require.NoError(t, err)

@@ -7,11 +7,12 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// placeholder is a value of a text without an example, and of a credential, whose example is the name of a file.
+// placeholder is the value of texts without an example. It also replaces the examples of credentials, which are file
+// names.
 const placeholder = "example"
 
-// WithExample returns a copy of the configuration in which a missing key has a value: the example of the table of keys, or
-// a placeholder. Only which keys are set is meaningful in it. The last name of the key may be an index of a list.
+// WithExample returns a copy of the configuration in which a missing key has a value: the example of the table of keys,
+// or a placeholder. Use the copy only to check which keys are set. The last name of the key may be an index of a list.
 func (c *Config) WithExample(key string) *Config {
 	copied := changed(reflect.ValueOf(c).Elem(), key, func(v reflect.Value) {
 		example := exampleAt(key)

@@ -20,8 +20,8 @@ var keysFile []byte
 // keyInfo is a row of the table of keys.
 type keyInfo struct {
 	About   string // in one line
-	Secret  bool   // the key and all keys below it hold credentials, which may be {file: path}
-	Example any    // for a file that is written
+	Secret  bool   // the key and all keys below it are credentials, which may be {file: path}
+	Example any    // value of the key in a generated file
 
 	OneOf   []string `yaml:"one_of"`
 	Pattern *regexp.Regexp
@@ -31,7 +31,7 @@ type keyInfo struct {
 	Use     string        // the remedy for such a value
 }
 
-// UnmarshalYAML reads a row, which is a text (About) or a mapping.
+// UnmarshalYAML reads a row. A row is a mapping, or a text for About only.
 func (k *keyInfo) UnmarshalYAML(n *yaml.Node) error {
 	type mapping keyInfo
 	if n.Kind == yaml.ScalarNode {
@@ -98,7 +98,7 @@ func each(v reflect.Value, group string, visit func(key string, value reflect.Va
 	}
 }
 
-// walk visits a value of a configuration or a value from JSON or YAML, and all values in it, each with its key.
+// walk visits a configuration, or a value from JSON or YAML, and all values within it, each with its key.
 func walk(v reflect.Value, key string, visit func(key string, v reflect.Value)) {
 	if v.Kind() == reflect.Interface {
 		v = v.Elem()
@@ -168,8 +168,7 @@ func valueOf(v reflect.Value, key string) reflect.Value {
 }
 
 // changed returns a copy of a value in which a function has changed the value of a key. The key may be a new entry of a
-// mapping, or the index after the last item of a list. The original is not modified: other goroutines may be reading
-// it.
+// mapping, or one more item of a list. The original is not modified, because other goroutines may be reading it.
 func changed(v reflect.Value, key string, change func(v reflect.Value)) reflect.Value {
 	if v.Kind() == reflect.Interface && key != "" {
 		v = v.Elem()
@@ -216,7 +215,7 @@ func first(v reflect.Value, key string) (name, rest string) {
 
 var numbers = regexp.MustCompile(`[._]\d+[._]`)
 
-// isSecret reports whether a key holds a credential: "users.1.headers.X-Key".
+// isSecret reports whether the value of a key is a credential: "users.1.headers.X-Key".
 func isSecret(key string) bool {
 	key = numbers.ReplaceAllString(key, ".")
 	for {
@@ -231,19 +230,18 @@ func isSecret(key string) bool {
 	}
 }
 
-// mayHoldSecret reports whether a key holds a credential, or a URL that may contain one.
+// mayHoldSecret reports whether the value of a key is a credential, or a URL that may contain one.
 func mayHoldSecret(key string) bool { return isSecret(key) || key == "proxy" }
 
-// belowTable matches the part of a key that the table of keys does not have: the case of a refusal and the index in a
-// list.
+// belowTable matches the part of a key that is not in the table of keys: the case of a refusal, and the index in a list.
 var belowTable = regexp.MustCompile(`(\.missing|\.invalid|\.blocked)?(\.\d+)?$`)
 
-// inTable returns the row of the table of keys that describes a key: "agent.refusals" for "agent.refusals.missing.0".
+// inTable returns the row of the table of keys for a key: "agent.refusals" for "agent.refusals.missing.0".
 func inTable(key string) string { return belowTable.ReplaceAllString(key, "") }
 
 var inHeaders = regexp.MustCompile(`^(?:headers\.[a-z_]+|users\.\d+\.headers|agent\.studio_headers)\.(.+)$`)
 
-// headerOf returns the name of the header whose value a key holds, or "" for other keys.
+// headerOf returns the name of the header that a key sets, or "" for other keys.
 func headerOf(key string) string {
 	found := inHeaders.FindStringSubmatch(key)
 	if found == nil {
@@ -252,7 +250,7 @@ func headerOf(key string) string {
 	return found[1]
 }
 
-// eachSecret visits the values of the keys that hold credentials, except the values of headers that are public.
+// eachSecret visits all credentials with their keys, except the values of headers that are public.
 func (c *Config) eachSecret(visit func(key, value string)) {
 	eachString(reflect.ValueOf(c).Elem(), func(key, text string) {
 		if text != "" && isSecret(key) && !isPublic(key, text) {
@@ -261,9 +259,9 @@ func (c *Config) eachSecret(visit func(key, value string)) {
 	})
 }
 
-// isPublic reports whether the value of a header is not a secret: a header of a user that describes the kind of a
-// request (X-Auth-Scheme, Content-Type), or a header for a gateway whose value is a word such as "true" or "qa".
-// Redacting such a word everywhere would make reports unreadable.
+// isPublic reports whether the value of a header is not a secret. These are headers of a user that describe the kind of a
+// request (X-Auth-Scheme, Content-Type), and headers for a gateway with a value such as "true" or "qa". Redacting such a
+// word everywhere would make reports unreadable.
 func isPublic(key, value string) bool {
 	letter := func(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
 	if inside(key, "headers") {

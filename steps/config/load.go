@@ -21,22 +21,22 @@ import (
 	"github.com/agentconform/agentconform/reports/outfile"
 )
 
-// DefaultFile is read from the working folder if no file is named.
+// DefaultFile is read from the working folder if no other file is given.
 const DefaultFile = "agentconform.yaml"
 
 const maxFile = 1 << 20
 
 // Sources are the sources of a configuration.
 type Sources struct {
-	File    string            // must exist; empty: DefaultFile, if it exists
+	File    string            // a file that must exist; empty: DefaultFile, if it exists
 	Environ []string          // in the form of os.Environ
-	Flags   map[string]string // values of the flags that were given, by key ("target")
+	Flags   map[string]string // values of the flags on the command line, by key ("target")
 	NoFile  bool              // no file is read, not even DefaultFile
 }
 
 // Load reads the configuration: the defaults, then the file, the environment and the flags. Later sources override
-// earlier ones. The error lists all unknown keys and wrong values. Mistakes that involve several keys are added only
-// if there are no others, because they may be consequences of those.
+// earlier ones. The error lists all unknown keys and wrong values. Mistakes in combinations of keys are reported only if
+// there are no others, because they may be consequences.
 func Load(s Sources) (*Config, error) {
 	c := Default()
 	c.SecretFiles = map[string]string{}
@@ -133,7 +133,7 @@ func (l *loader) file(path string) error {
 	return nil
 }
 
-// resolve returns the path of a file: a relative path in a file starts at the folder of the file.
+// resolve returns the path of a file. A relative path in a configuration file starts at the folder of that file.
 func (l *loader) resolve(path string) string {
 	if path == "" || filepath.IsAbs(path) || !l.isFile {
 		return path
@@ -141,11 +141,11 @@ func (l *loader) resolve(path string) string {
 	return filepath.Join(filepath.Dir(l.source), path)
 }
 
-// bounded limits the expansion of aliases. By default the library limits it for texts and not for nodes.
+// bounded limits the expansion of aliases. The library has such a limit for texts but not for nodes.
 var bounded = yaml.WithPlugin(loaderlimits.New())
 
 // decode checks a node and decodes it into the value of a key. It records mistakes, and returns a mistake that only the
-// library finds.
+// library detects.
 func (l *loader) decode(n *yaml.Node, v reflect.Value, key string) *Error {
 	before := len(l.found)
 	l.check(&n, v.Type(), key)
@@ -156,7 +156,8 @@ func (l *loader) decode(n *yaml.Node, v reflect.Value, key string) *Error {
 	return &Error{Source: l.source, Key: key, Problem: yamlProblem(err), Remedy: "correct or remove that line"}
 }
 
-// notYAML describes an error of the YAML parser. A tab in the indentation has messages that do not name it.
+// notYAML describes an error of the YAML parser. For a tab in the indentation, the messages of the parser do not mention
+// the tab.
 func (l *loader) notYAML(content []byte, err error) *Error {
 	at, ok := errors.AsType[*yaml.LoadError](err)
 	lines := strings.Split(string(content), "\n")
@@ -172,7 +173,7 @@ func (l *loader) notYAML(content []byte, err error) *Error {
 		Remedy: "check indentation and quotes at that line"}
 }
 
-// yamlProblem describes why a text is not valid YAML, with the line and column if known.
+// yamlProblem describes the reason why a text is not valid YAML, with the line and column if known.
 func yamlProblem(err error) string {
 	at, ok := errors.AsType[*yaml.LoadError](err)
 	switch {
@@ -231,7 +232,7 @@ func joined(mistakes []*Error) error {
 	return fmt.Errorf("%d mistakes in the configuration:"+strings.Repeat("\n  %w", len(mistakes)), all...)
 }
 
-// placeIn returns the place of a key, or that of the innermost group around it that has one.
+// placeIn returns the place of a key, or else the place of the innermost group with a place.
 func placeIn(places map[string]string, key string) string {
 	for {
 		at, known := places[key]
@@ -260,8 +261,8 @@ func (c *Config) Set(key string, value any) error {
 	return joined(l.found)
 }
 
-// set sets a key from text. Strings are used unchanged; everything else is read as YAML, which includes JSON. Files of
-// credentials that the configuration file names for the key, or for a key below it, are no longer used.
+// set sets a key from text. Strings are used unchanged. Everything else is parsed as YAML, which includes JSON. If the
+// configuration file has files of credentials for the key, or for a key below it, they are no longer used.
 func (l *loader) set(key, text string) {
 	maps.DeleteFunc(l.from, func(known, _ string) bool { return inside(known, key) })
 	maps.DeleteFunc(l.config.SecretFiles, func(known, _ string) bool { return inside(known, key) })
@@ -292,7 +293,8 @@ func (l *loader) set(key, text string) {
 	}))
 }
 
-// isText reports whether a key is set to a text as it is written. The value of a secret of a deployment always is.
+// isText reports whether the text of a key is used unchanged. This is always so for the value of a secret of a
+// deployment.
 func isText(v reflect.Value, key string) bool {
 	if v.Kind() != reflect.Interface {
 		return v.Kind() == reflect.String

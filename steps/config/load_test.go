@@ -29,7 +29,8 @@ users:
 timeouts: {poll: 90s}
 `
 
-// aliases returns lists of which each contains the one before it twice. Expanded, the last one has 2 to the power of n items.
+// aliases returns n+1 lists. Each contains the previous one twice, so that the last one expands to 2 to the power of n
+// items.
 func aliases(n int) string {
 	text := "    a0: &a0 [x]\n"
 	for i := range n {
@@ -105,7 +106,7 @@ func TestLaterSourcesOverrideEarlierOnes(t *testing.T) {
 	assert.Contains(t, c.Secrets(), "new-value")
 }
 
-// mistakesOf returns the mistakes that an error reports, and checks that each has a remedy and shows no password.
+// mistakesOf returns the mistakes in an error. It checks that each has a remedy and shows no password.
 func mistakesOf(t *testing.T, err error) []*config.Error {
 	t.Helper()
 	require.Error(t, err)
@@ -129,7 +130,7 @@ func mistakesOf(t *testing.T, err error) []*config.Error {
 	return all
 }
 
-// TestMistakes checks the place and the key of a mistake, and the key, value or variable that the remedy names.
+// TestMistakes checks the place and the key of a mistake, and the key, value or variable in the remedy.
 func TestMistakes(t *testing.T) {
 	with := func(line string) string { return valid + line + "\n" }
 	body := func(lines string) string { return strings.Replace(valid, "  body:\n", "  body:\n"+lines, 1) }
@@ -326,7 +327,7 @@ func loadWithFiles(t *testing.T, text string, environ ...string) (c *config.Conf
 	return c, write, err
 }
 
-// TestCredentialsFromFiles checks that credentials are read again, except those that a variable overrides.
+// TestCredentialsFromFiles checks that credentials are read again, unless a variable overrides them.
 func TestCredentialsFromFiles(t *testing.T) {
 	c, write, err := loadWithFiles(t, withFiles, "AGENTCONFORM_CREDENTIALS_TENANT_ID=from-environment", "AGENTCONFORM_USERS_1_HEADERS_X_ORG=also-from-there")
 	require.NoError(t, err)

@@ -57,7 +57,7 @@ func groupSchema(v reflect.Value, group string) map[string]any {
 	return all
 }
 
-// valuesSchema returns the limits of a key beyond its type, which [Config.Complete] checks.
+// valuesSchema returns the limits of a key's values. [Config.Complete] checks the same limits.
 func valuesSchema(known keyInfo, t reflect.Type) map[string]any {
 	enum := []any{}
 	for _, value := range known.OneOf {
@@ -109,8 +109,8 @@ func schemaOf(v reflect.Value, key string) map[string]any {
 	return schema
 }
 
-// stringSchema returns the schema of a string. 1.2 and true are of other types in YAML, and the parser accepts them as
-// strings.
+// stringSchema returns the schema of a string. The parser also accepts values such as 1.2 and true, which have other
+// types in YAML.
 func stringSchema(key string) map[string]any {
 	scalar := []string{"string", "number", "boolean"}
 	schema := map[string]any{"type": orNull(scalar...)}

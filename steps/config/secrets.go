@@ -17,7 +17,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Secrets returns every credential with the name that reports show in place of it: its environment variable.
+// Secrets returns every credential with the name that replaces it in reports: its environment variable.
 func (c *Config) Secrets() map[string]string {
 	secrets := map[string]string{}
 	named := func(name, value string) {
@@ -33,13 +33,13 @@ func (c *Config) Secrets() map[string]string {
 	}
 	c.eachSecret(func(key, value string) {
 		add(key, value)
-		if headerOf(key) != "" { // the suite also sends the part after the scheme with another scheme
+		if headerOf(key) != "" { // the suite also sends the credential with a different scheme
 			_, rest, _ := strings.Cut(value, " ")
 			_, password, _ := strings.Cut(decoded(value), ":")
 			add(key, rest, decoded(value), password)
 		}
 	})
-	c.eachSecret(func(key, value string) { // a credential with a mistake reveals the right one
+	c.eachSecret(func(key, value string) { // a credential with a small mistake reveals the valid one
 		for _, m := range []Mistake{OneMore, OtherCase, OneLess, OtherEnd} {
 			wrong, name := m.shown(key, value)
 			if !strings.HasSuffix(value, wrong) {
@@ -70,7 +70,7 @@ func (c *Config) Secrets() map[string]string {
 	return secrets
 }
 
-// Environment returns every secret as a variable ("NAME=value") with the name that reports show. The curl lines and
+// Environment returns every secret as a variable ("NAME=value"), with the name that reports show. The curl lines and
 // scripts of findings use these variables.
 func (c *Config) Environment() []string {
 	values := map[string]string{}
@@ -107,8 +107,7 @@ func (c *Config) ShortSecrets() string {
 		"use a longer secret", strings.Join(slices.Sorted(maps.Keys(found)), ", "), SafeSecret)
 }
 
-// Common returns texts that other keys of the configuration contain. Redacting them everywhere would make reports
-// unreadable.
+// Common returns texts that are also values of other keys. Redacting them everywhere would make reports unreadable.
 func (c *Config) Common() []string {
 	all := []string{c.AssistantID, c.Implementation.Name, c.Edition, c.Source(), c.AgentURLFrom,
 		reports.HostPort(c.Target), reports.HostPort(c.AgentTarget)}
@@ -136,8 +135,8 @@ func ProxySecrets(address string) []string {
 	return append(userInfo(rest[:at]), address)
 }
 
-// userInfo returns the secrets in the user info of a URL, as written and unescaped: the password, or the name if there
-// is no password, because then it is a token, and the whole user info.
+// userInfo returns the secrets in the user info of a URL, as written and unescaped. These are the whole user info and the
+// password. If there is no password, the name is a token and counts as the secret.
 func userInfo(info string) (all []string) {
 	_, password, both := strings.Cut(info, ":")
 	if !both {
@@ -159,8 +158,7 @@ var inURL = regexp.MustCompile(`://([^/?# \t\r\n"'<>\\]+)@`)
 // longestJSON is the maximum length in bytes of a text that stringsInJSON parses.
 const longestJSON = 64 << 10
 
-// stringsInJSON returns the long strings in a text that is a JSON object or array, such as the key file of a service
-// account.
+// stringsInJSON returns the long strings in a text that is a JSON object or array, such as a service account key file.
 func stringsInJSON(text string) (all []string) {
 	var value any
 	text = strings.TrimSpace(text)
@@ -198,15 +196,15 @@ func (c *Config) templateSecrets() (all []templateSecret) {
 	return all
 }
 
-// Mistake is a small change of a credential. A target must refuse a credential with a mistake. A target that compares
-// only a part of the credential, or ignores its case, accepts it.
+// Mistake is a small change of a credential. A target must refuse the changed credential. A target that compares only a
+// part of a credential, or ignores its case, accepts it.
 type Mistake struct {
 	made  func(secret string) string
-	shell string // suffix of the variable of the right credential that makes a shell write the wrong one
-	own   string // suffix of the name of a variable with the wrong credential, which is used inside base64
+	shell string // suffix for the variable of the valid credential: it makes a shell write the changed one
+	own   string // suffix for the name of another variable, with the changed credential; used inside base64
 }
 
-// The mistakes: one character more, the other case, one character less, another last character.
+// The mistakes: one more character, inverted case, one character less, and a different last character.
 var (
 	OneMore   = Mistake{func(secret string) string { return secret + "x" }, "}x", "_AND_MORE"}
 	OtherCase = Mistake{withOtherCase, "~~}", "_IN_OTHER_CASE"}
@@ -214,7 +212,7 @@ var (
 	OtherEnd  = Mistake{withOtherEnd, "%?}", "_CHANGED"}
 )
 
-// In returns the credential with the mistake, or the same credential if the mistake changes nothing.
+// In returns the changed credential. It returns the original if the mistake changes nothing.
 func (m Mistake) In(secret string) string {
 	if secret == "" {
 		return secret
@@ -222,8 +220,8 @@ func (m Mistake) In(secret string) string {
 	return m.made(secret)
 }
 
-// withOtherCase swaps upper and lower case. It does not change hexadecimal numbers such as a UUID, which are equal in
-// both cases.
+// withOtherCase swaps upper and lower case. It does not change hexadecimal numbers such as a UUID, because their case has
+// no meaning.
 func withOtherCase(secret string) string {
 	if strings.Trim(secret, "0123456789abcdefABCDEF-{}") == "" {
 		return secret
@@ -236,8 +234,8 @@ func withOtherCase(secret string) string {
 	}, secret)
 }
 
-// withoutLast removes the last character. It does not change a secret of one character, nor a secret that ends with
-// "=", which is padding of base64 and has no meaning.
+// withoutLast removes the last character. It does not change a secret of one character, or a secret that ends with "=",
+// because the padding of base64 has no meaning.
 func withoutLast(secret string) string {
 	_, size := utf8.DecodeLastRuneInString(secret)
 	if size == len(secret) || strings.HasSuffix(secret, "=") {
@@ -246,8 +244,8 @@ func withoutLast(secret string) string {
 	return secret[:len(secret)-size]
 }
 
-// withOtherEnd changes the last character before the padding of base64. In hexadecimal and base64 it flips the first
-// bit of the character, because the last bits at the end of a signed token may have no meaning.
+// withOtherEnd changes the last character before the padding of base64. In hexadecimal and base64 it flips the first bit
+// of the character, because the last bits of a signed token may have no meaning.
 func withOtherEnd(secret string) string {
 	const hexadecimal = "0123456789abcdef"
 	const base64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -269,7 +267,7 @@ func withOtherEnd(secret string) string {
 	return start + other + secret[len(body):]
 }
 
-// inHeader makes the mistake in the value of a header after its scheme. With the scheme Basic it changes only the
+// inHeader applies the mistake to the value of a header after its scheme. With the scheme Basic it changes only the
 // password, and encoded is true.
 func (m Mistake) inHeader(value string) (wrong string, encoded bool) {
 	scheme, secret, hasScheme := strings.Cut(value, " ")
@@ -309,9 +307,9 @@ func (u User) NearMiss(m Mistake) http.Header {
 	return wrong
 }
 
-// shown returns the part of a credential with the mistake that must be redacted, and the name to show in its place. A
-// shell can derive the value from the name, which contains the variable of the right credential, except inside base64,
-// where the value has its own variable.
+// shown returns the part of a changed credential that must be redacted, and the name that replaces it. A shell can derive
+// the value from the name, which contains the variable of the valid credential. Inside base64 it cannot, so the value has
+// its own variable.
 func (m Mistake) shown(key, value string) (wrong, name string) {
 	if !inside(key, "credentials") && !inside(key, "users") {
 		return "", ""
@@ -327,7 +325,7 @@ func (m Mistake) shown(key, value string) (wrong, name string) {
 	if encoded {
 		return wrong, "${" + Variable(key) + m.own + "}"
 	}
-	if m.own == OtherEnd.own { // without the last character, as with OneLess
+	if m.own == OtherEnd.own { // lacks the last character, as with OneLess
 		wrong = withoutLast(strings.TrimRight(wrong, "="))
 	}
 	return wrong, "${" + Variable(key) + m.shell

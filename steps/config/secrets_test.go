@@ -39,7 +39,7 @@ func TestSecretsOutsideOfTheCredentialKeys(t *testing.T) {
 	assert.Contains(t, c.ShortSecrets(), "$AGENTCONFORM_ALTERNATIVES_IMAGE_URI_USERINFO, $AGENTCONFORM_CREDENTIALS_API_KEY: fewer than 12 characters")
 }
 
-// TestCommonTextsAreNamed checks a secret that is also the name of a user, which cannot be redacted everywhere.
+// TestCommonTextsAreNamed checks a secret that is also the name of a user, so that it cannot be redacted everywhere.
 func TestCommonTextsAreNamed(t *testing.T) {
 	c := Default()
 	c.Users = []User{{Name: "conformance-user", Token: "conformance-user"}, {Name: "b", Token: "a-token-of-many-characters"}}

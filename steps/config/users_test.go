@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// usersOf returns two users of one team, and one with the identity of the first in another team.
+// usersOf returns two users of one team, and a third with the identity of the first in a different team.
 func usersOf() []User {
 	return []User{
 		{Token: "token-of-ada", Identity: "ada", Fields: map[string]any{TeamField: "north"}},

@@ -22,8 +22,8 @@ import (
 	"github.com/agentconform/agentconform/spec/spelling"
 )
 
-// Complete derives values from other keys and validates the configuration. Load calls it. A configuration that is made
-// in code needs it before a test run.
+// Complete derives values from other keys and validates the configuration. Load calls it. Call it before a test run if
+// the configuration was built in code.
 func (c *Config) Complete() error { return joined(c.complete()) }
 
 // wrongValues returns the mistakes in values that do not depend on other keys.
@@ -57,7 +57,7 @@ func (v *validator) values() {
 	v.address("agent_target", &v.AgentTarget)
 }
 
-// sorted returns the mistakes in the order of their keys, each once.
+// sorted returns the mistakes in the order of their keys, without duplicates.
 func (v *validator) sorted() []*Error {
 	slices.SortStableFunc(v.problems, func(a, b *Error) int { return strings.Compare(a.Key, b.Key) })
 	isSame := func(a, b *Error) bool { return a.Key == b.Key && a.Problem == b.Problem } // in several cases of a refusal
@@ -78,8 +78,8 @@ func (v *validator) refuse(wrong bool, key, problem, remedy string) {
 
 var listIndex = regexp.MustCompile(`\.\d+$`)
 
-// reportedKey returns a key without its index in a list, and without the case of a refusal if all cases have the same
-// values: then the file has them once.
+// reportedKey returns a key without its index in a list. If all cases of a refusal have the same values, it also removes
+// the case, because the file then has the values once.
 func (v *validator) reportedKey(key string) string {
 	key = listIndex.ReplaceAllString(key, "")
 	status, detail := v.Agent.RejectedStatus, v.Agent.RejectedDetail
@@ -114,7 +114,7 @@ func (v *validator) value(key string, value reflect.Value) {
 	}
 }
 
-// address accepts http and https URLs with a host, and strips a trailing slash. The error does not show an address that
+// address accepts http and https URLs with a host, and removes a trailing slash. The error never shows an address that
 // may contain a password.
 func (v *validator) address(key string, at *string) (isURL bool) {
 	u, err := url.Parse(*at)
@@ -134,8 +134,8 @@ func (v *validator) address(key string, at *string) (isURL bool) {
 	return isURL
 }
 
-// fixtures checks the address to listen on, the advertised URL, which must not have a path because clients of a
-// registry use /v2/, and that the handler of the served graph knows the users.
+// fixtures checks the address to listen on, the advertised URL, and that the handler of the served graph knows the users.
+// The URL must not have a path, because clients of a registry use /v2/.
 func (v *validator) fixtures() {
 	serve, f := v.Fixtures.Serve, &v.Fixtures
 	isURL := v.address("fixtures.advertise", &f.Advertise)
@@ -204,8 +204,8 @@ func (v *validator) deployments() {
 		"set it to the id of the deployment of existing.revision")
 }
 
-// users checks that each user has credentials, and a name, a token and an identity of which no other user has the same.
-// The third user may have the identity of the first in another team.
+// users checks that each user has credentials, and that no other user has the same name, token or identity. The third
+// user may have the identity of the first in a different team.
 func (v *validator) users() {
 	const other = ": the second must not see the data of the first"
 	own := []string{v.Credentials.APIKey, v.Credentials.TenantID, v.Credentials.Bearer}
@@ -254,7 +254,8 @@ func (v *validator) sameIdentity(i int) {
 
 const blockedKey = "agent.blocked_token"
 
-// ShortestSecret is the length in bytes below which replacing a secret wherever it occurs would spoil every report.
+// ShortestSecret is the minimum length of a secret in bytes. Redacting shorter ones everywhere would make every report
+// unreadable.
 const ShortestSecret = 4
 
 // secrets rejects values that are not valid in an HTTP header. Errors never show the values of credentials.
@@ -287,7 +288,7 @@ func (v *validator) secrets() {
 	})
 }
 
-// BeginsWithBearer reports whether a credential begins with the word that belongs to the header.
+// BeginsWithBearer reports whether a credential begins with the word "Bearer", which belongs to the header.
 func BeginsWithBearer(value string) bool { return strings.HasPrefix(strings.ToLower(value), "bearer ") }
 
 func inQuotationMarks(value string) bool {
@@ -297,7 +298,7 @@ func inQuotationMarks(value string) bool {
 var ownHeaders = []string{"Connection", "Content-Length", "Content-Type", "Host", "Proxy-Authorization",
 	"Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
-// gateway accepts a header for a gateway that is neither a credential nor set by the client.
+// gateway accepts a header for a gateway, unless it is a credential or is set by the client.
 func (v *validator) gateway(key, name, value string) {
 	instead := ""
 	taken := func(header, by string) {

@@ -37,12 +37,12 @@ import (
 // configuration names the server.
 type Target struct {
 	URL      string // base URL of the control plane
-	AgentURL string // base URL of an agent server; "": that of the deployment which the test run creates
+	AgentURL string // base URL of an agent server; "": the agent server of the deployment that the test run creates
 	// Handler and AgentHandler are served on loopback addresses in place of URL and AgentURL, until the test has ended.
 	Handler, AgentHandler http.Handler
 
 	Config  string   // configuration file; "": agentconform.yaml in the folder of the test, if it exists
-	Environ []string // variables AGENTCONFORM_<KEY>=value, which override the file; nil: those of the process
+	Environ []string // variables AGENTCONFORM_<KEY>=value, which override the file; nil: the variables of the process
 
 	FailOn   []string // "should", or tag expressions such as "@security": requirements that match count as MUST
 	Baseline string   // file of known failures, whose tests are skipped; "": none
@@ -89,8 +89,8 @@ type run struct {
 	err      error
 }
 
-// subTest is the sub-test of a requirement. All sub-tests begin before the test run, because only their begin shows which
-// are selected, and report after it, each in its turn.
+// subTest is the sub-test of a requirement. All sub-tests begin before the test run, because -run selects a sub-test only
+// when it begins. They report one after the other after the test run.
 type subTest struct {
 	id                 string
 	begun, turn, ended chan struct{}
@@ -117,7 +117,8 @@ func (r *run) begin() {
 	}
 }
 
-// inOrder returns the sub-tests in the order of the catalogue, but each after those that blocked or explain it.
+// inOrder returns the sub-tests in the order of the catalogue, except that a requirement comes after those that block or
+// explain it.
 func (r *run) inOrder() []*subTest {
 	if r.result == nil {
 		return r.subTests
@@ -148,7 +149,7 @@ func (r *run) inOrder() []*subTest {
 	return all
 }
 
-// prepare reads all files and starts the handlers. It sends and writes nothing.
+// prepare reads all files and starts the handlers. It sends no requests and writes no files.
 func (r *run) prepare() (err error) {
 	o := &r.options
 	o.Config, err = r.configuration()
@@ -293,13 +294,14 @@ func (r *run) report(t *testing.T, id string) {
 	}
 }
 
-// lacksOthers reports whether a requirement that judges the record was selected without those that could show a violation.
+// lacksOthers reports whether a requirement that judges the record was selected without the requirements that could show
+// a violation.
 func lacksOthers(q *reports.Requirement) bool {
 	return q.Verdict == reports.Skipped && q.Skip != nil && q.Skip.Kind == reports.NotSelected && q.Skip.Key == "--only"
 }
 
-// text describes why a requirement has not passed: the findings if it failed, or else the reason, which names the key
-// to change.
+// text describes the reason why a requirement has not passed: the findings if it failed, or else the reason of the
+// result, which names the key to change.
 func (r *run) text(q *reports.Requirement) string {
 	again := "\nTry: " + r.result.Run.ReplayCommand(q.ID)
 	if q.Verdict == reports.Failed {
@@ -333,7 +335,7 @@ func (r *run) conclude() {
 	if r.Out != "" {
 		text += "\n" + cleanup.Command + "\nreport: " + filepath.Join(r.Out, "index.html")
 	}
-	exit := o.Display().Exit // 1: a MUST failed, or an entry of the baseline is out of date
+	exit := o.Display().Exit // 1: a MUST failed, or an entry of the baseline is outdated
 	isExpected := exit == 0 || exit == 3 && (r.result.Filtered() || r.t.Failed())
 	if isExpected {
 		r.t.Log(safe.Terminal(text))

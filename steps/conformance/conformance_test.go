@@ -44,7 +44,7 @@ func newVendor(t *testing.T) vendor {
 	return v
 }
 
-// tests runs tests of the module, and returns what they print, those that failed, and the requests that its server got.
+// tests runs tests of the module. It returns their output, the failed tests, and the requests that the server received.
 func (v vendor) tests(t *testing.T, pattern, timeout string, environ ...string) (said string, failed, sent []string) {
 	list := filepath.Join(t.TempDir(), "requests")
 	command := exec.CommandContext(t.Context(), v.binary, "-test.v", "-test.timeout="+timeout, "-test.run="+pattern)
@@ -71,7 +71,7 @@ func TestAModuleOfItsOwn(t *testing.T) {
 		failed       []string
 		says         []string
 		most         int    // requests
-		path         string // of all requests
+		path         string // path of all requests
 	}{
 		"a server that conforms": {
 			run: "^TestAPI$", most: 6000,

@@ -1,5 +1,5 @@
-// Package api stands for a vendor's server: a control plane as an http.Handler, which deploys agent servers on
-// a host of their own.
+// Package api stands for a vendor's server: a control plane as an http.Handler, which deploys agent servers on a separate
+// host.
 package api
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/agentconform/agentconform/interop/independent"
 )
 
-// New returns the handler. The variable MISTAKE names a mistake that it makes, and REQUESTS a file for the requests to
-// both halves.
+// New returns the handler. The variable MISTAKE names a mistake that the handler makes. REQUESTS names a file for the
+// requests to both halves.
 func New() http.Handler {
 	var control http.Handler
 	independent.Start(independent.Options{Layer: func(inner http.Handler) http.Handler {

@@ -11,8 +11,8 @@ import (
 	"github.com/agentconform/agentconform/steps/conformance"
 )
 
-// TestBoth judges two servers at the same time. The second test binds all SHOULDs, and knows failures and writes
-// reports where the environment names files for them.
+// TestBoth judges two servers at the same time. For the second, SHOULDs count as MUSTs, and the environment may name a
+// file of known failures and a folder for reports.
 func TestBoth(t *testing.T) {
 	for name, more := range map[string]conformance.Target{
 		"first": {}, "second": {FailOn: []string{"should"}, Baseline: os.Getenv("KNOWN"), Out: os.Getenv("OUT")},
@@ -32,7 +32,7 @@ func TestClosed(t *testing.T) {
 	conformance.Test(t, conformance.Target{URL: server.URL, Config: "agentconform.yaml"})
 }
 
-// TestRefusal judges a server that refuses everything, without credentials of which there is any use.
+// TestRefusal judges a server that refuses everything. No valid credentials are configured.
 func TestRefusal(t *testing.T) {
 	refuse := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
