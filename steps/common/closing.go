@@ -29,7 +29,7 @@ type allResponses struct {
 	operation string
 }
 
-// DefineAllResponses registers the sentences about all responses of a test run for one scenario, and the sentences that
+// DefineAllResponses registers the steps about all responses of a test run for one scenario, and the steps that
 // both halves share.
 func DefineAllResponses(r *Definitions, scene *Scene, t *target.Target) {
 	r.Then(`the request returns 2xx`, func(ctx context.Context) error { return scene.Served(ctx) })
@@ -54,12 +54,12 @@ func DefineAllResponses(r *Definitions, scene *Scene, t *target.Target) {
 	r.Then(`no response has an unknown revision status`, w.hasOnlyKnownStatuses)
 }
 
-// AllOf returns the pattern that matches all requirements of a half.
+// AllOf returns the pattern that matches all requirements of a half of the interface.
 func AllOf(side spec.Side) []string {
 	return map[spec.Side][]string{spec.ControlPlane: {"CP-*"}, spec.AgentServer: {"AS-*"}}[side]
 }
 
-// senders has the patterns of the requirements whose scenarios are about an operation, and send it for sure.
+// senders has, for each operation, the patterns of the requirements whose scenarios always send it.
 var senders = map[string][]string{
 	"create-deployment": {"CP-CREATE-*"}, "get-deployment": {"CP-GET-*"}, "update-deployment": {"CP-UPDATE-*"},
 	"list-revisions": {"CP-LIST-*"}, "get-revision": {"CP-REV-*", "CP-POLL-*"},
@@ -80,7 +80,7 @@ func (w *allResponses) findLists(status int) error {
 	return nil
 }
 
-// findSide chooses a half of the interface, which must have sent a response.
+// findSide chooses a half of the interface. It is inconclusive if that half has sent no response.
 func (w *allResponses) findSide(side string) error {
 	w.side = spec.Side(strings.ReplaceAll(side, " ", "-"))
 	kinds := []evidence.RequestKind{evidence.Kept, evidence.Parameter, evidence.Broken, evidence.Raised}
@@ -90,7 +90,7 @@ func (w *allResponses) findSide(side string) error {
 	return nil
 }
 
-// kinds are the kinds of requests whose responses are judged, as the sentences name them. Section 7 specifies the
+// kinds are the kinds of requests whose responses are judged, as the steps name them. Section 7 specifies the
 // responses to invalid parameters, and to no other request that breaks the contract.
 var kinds = map[string][]evidence.RequestKind{
 	"keep the contract": {evidence.Kept},
@@ -99,7 +99,7 @@ var kinds = map[string][]evidence.RequestKind{
 	"break the contract in another way":              {evidence.Broken},
 }
 
-// readResponses chooses the kinds of requests. At least one of them must have a response.
+// readResponses chooses the kinds of requests. It is inconclusive if none of them has a response.
 func (w *allResponses) readResponses(kind string) error {
 	w.requests = kinds[kind]
 	if len(w.target.Collector.ResponsesTo(w.side, w.requests...)) == 0 {
@@ -109,8 +109,9 @@ func (w *allResponses) readResponses(kind string) error {
 	return nil
 }
 
-// findOperation chooses an operation with a response that could violate the contract: a success, or a status for which the
-// contract has a body. Any refusal of an agent server matches. Of the two operations that list threads only one is judged.
+// findOperation chooses an operation. It must have a response that could violate the contract: a success, or a status for
+// which the contract has a body. For the agent server, any refusal is enough. Of the two operations that list threads only
+// one is judged.
 func (w *allResponses) findOperation(operation string) error {
 	w.operation = operation
 	calls := map[string]string{"list-threads": "GET /threads", "search-threads": "POST /threads/search"}
@@ -140,8 +141,8 @@ func showsContract(o *evidence.Observation) bool {
 	return o.Status/100 == 2 || o.Op.ID == "list-revisions" && isDefined
 }
 
-// findStatus chooses GET of a revision, which must have returned a revision of this test run. Revisions from before do
-// not show the statuses on the way to DEPLOYED.
+// findStatus chooses GET of a revision. It must have returned a revision of this test run, because earlier revisions do
+// not show the statuses before DEPLOYED.
 func (w *allResponses) findStatus() error {
 	w.operation = "get-revision"
 	if len(w.target.Collector.Responses(w.operation, 200, 300)) == 0 {
@@ -170,7 +171,7 @@ func (w *allResponses) hasNoServerError() error {
 func (w *allResponses) operations(exchanges []*evidence.Observation) []judge.Operation {
 	var all []judge.Operation
 	for _, x := range exchanges {
-		// A server needs no vendor extension, and only one of the two operations that list threads.
+		// A server need not have vendor extensions, and needs only one of the two operations that list threads.
 		isListing := x.Op.ID == "list-threads" || x.Op.ID == "search-threads"
 		one := judge.Operation{Response: x.AsAnswer(), Optional: x.Op.Field || isListing,
 			Name: x.Method + " " + w.target.Redact.Text(x.Path)}

@@ -13,21 +13,21 @@ type Definer interface {
 	Then(expression, function any)
 }
 
-// Definitions registers the step definitions of one scenario. A pattern must match the whole sentence.
+// Definitions registers the step definitions of one scenario. A pattern must match the whole text of a step.
 type Definitions struct {
-	to        Definer
-	patterns  *Patterns
-	sentences []string
+	to       Definer
+	patterns *Patterns
+	steps    []string
 }
 
-// Patterns has the patterns of the definitions as expressions (*regexp.Regexp), because each scenario of a test run
-// registers its definitions anew.
+// Patterns caches the patterns of the definitions as expressions (*regexp.Regexp), because each scenario registers its
+// definitions again.
 type Patterns struct{ compiled sync.Map }
 
-// NewDefinitions returns definitions that are registered with godog if their patterns match one of the sentences. Without
-// sentences all are registered.
-func NewDefinitions(to Definer, patterns *Patterns, sentences ...string) *Definitions {
-	return &Definitions{to, patterns, sentences}
+// NewDefinitions returns definitions. If steps are given, only definitions whose patterns match a step are registered
+// with godog.
+func NewDefinitions(to Definer, patterns *Patterns, steps ...string) *Definitions {
+	return &Definitions{to, patterns, steps}
 }
 
 // Given registers the definition of a precondition.
@@ -41,7 +41,7 @@ func (d *Definitions) Then(pattern string, function any) { d.define(d.to.Then, p
 
 func (d *Definitions) define(register func(expression, function any), pattern string, function any) {
 	expression := d.patterns.expression(pattern)
-	if len(d.sentences) == 0 || slices.ContainsFunc(d.sentences, expression.MatchString) {
+	if len(d.steps) == 0 || slices.ContainsFunc(d.steps, expression.MatchString) {
 		register(expression, function)
 	}
 }

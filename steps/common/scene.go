@@ -1,9 +1,9 @@
-// Package common has what the step definitions of both halves share: their registration ([Definitions]), the state of
-// every scenario ([Scene]), and the sentences about all responses of a test run ([DefineAllResponses]). Start with
+// Package common has the code that the step definitions of both halves share: their registration ([Definitions]), the
+// state of every scenario ([Scene]), and the steps about all responses of a test run ([DefineAllResponses]). Start with
 // [Scene].
 //
-// Definitions are registered for each scenario anew, and only those that match its sentences: all of them would cost a
-// tenth more time and 100 MB of garbage.
+// Each scenario registers only the definitions that match its steps. Registering all of them would cost a tenth more time
+// and 100 MB of garbage.
 package common
 
 import (
@@ -18,14 +18,14 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Scene is the state that every scenario has, whatever it is about. Each scenario has its own.
+// Scene is the state that every scenario has. Scenarios do not share it.
 type Scene struct {
 	Scenario *features.Scenario // nil until it is known
 	Response *exchange.Response // the last response, of either half
 	Cases    []Case             // the requests of the last act, if it sent one for each of several cases
 	Stopped  bool               // only the record is judged: the test run was stopped, or others recorded it
-	Without  *exchange.Response // the response to the last request without a parameter of its Content-Type, or nil
-	Remark   string             // on a scenario that passes: what it tolerated
+	Without  *exchange.Response // the response to the same request, but without a parameter in its Content-Type; or nil
+	Remark   string             // a deviation that a passed scenario tolerated
 	// Served judges whether the last request of the act was served. The half to which it was sent sets it.
 	Served func(ctx context.Context) error
 
@@ -53,7 +53,7 @@ func (s *Scene) Note(remark string) {
 // Case is one of several requests of an act, with its response.
 type Case struct {
 	Response *exchange.Response // nil before it was sent
-	What     string             // the case, for people; "" if it is the only one
+	What     string             // the name of the case in messages; "" if it is the only one
 	ID       string             // the ID in the request
 }
 
@@ -80,13 +80,13 @@ func Each[T any](all []T, judge func(T) error) error {
 	return nil
 }
 
-// NilID is the case of the nil UUID, which servers use for an absent id.
+// NilID is the nil UUID as a case. Servers use it for an absent id.
 var NilID = Case{ID: uuid.Nil.String(), What: "the nil UUID"}
 
-// NearIDs returns cases with UUIDs that are similar to an ID and that no object of its kind has. They find servers that
-// compare only a part of an ID, or that look an ID up among objects of all kinds. One differs in the middle, and one in
-// its last digit unless the IDs may be counted there. The other one is the ID of an object of the other kind. If an ID is
-// not a UUID, there is no case for it, because a similar ID may exist.
+// NearIDs returns cases with UUIDs that are similar to an ID but belong to no object of its kind. They detect servers
+// that compare only a part of an ID, or that find objects of any kind by an ID. One UUID differs in the middle. Another
+// differs in its last digit, unless IDs may be counted there. The third is the ID of an object of the other kind. If an
+// ID is not a UUID, there is no case for it, because a similar ID may exist.
 func NearIDs(id, other, kind string) []Case {
 	var all []Case
 	u, err := uuid.Parse(id)
@@ -105,6 +105,6 @@ func NearIDs(id, other, kind string) []Case {
 	return all
 }
 
-// isCounted reports whether the end of a UUID looks like a small number. No version of RFC 9562 ends that way, and if IDs
-// are counted, one with another last digit may exist.
+// isCounted reports whether the end of a UUID looks like a small number. No version of RFC 9562 produces such an end, so
+// the server may count its IDs, and the neighbor of an ID may exist.
 func isCounted(u uuid.UUID) bool { return u[10] == 0 && u[11] == 0 && u[12] == 0 }

@@ -15,23 +15,23 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// The mistakes in credentials, as the sentences name them. Each wrong credential is sent without others: a combination
-// with a valid one is not judged.
+// The mistakes in credentials, as the steps name them. Each wrong credential is sent without any valid one, because
+// combinations are not judged.
 const (
 	noCredential = `unknown|empty|whitespace`
 	nearMiss     = `one character too long|one character too short|changed in its last character|in another case`
 	otherForm    = `a JWT with a wrong signature|replaced by Basic credentials`
 )
 
-// access has the last request with other credentials than those of the client.
+// access has the last request with credentials other than those of the client.
 type access struct {
 	*World
-	creation  *creation     // if the request creates a deployment
+	creation  *creation     // only if the request creates a deployment
 	sender    target.Sender // who sent it
-	operation string        // as the sentences name it
+	operation string        // as the steps name it
 }
 
-// define registers the sentences about authentication at the control plane (section 5).
+// define registers the steps about authentication at the control plane (section 5).
 func (w *access) define(r *common.Definitions) {
 	r.Given(`another existing deployment`, w.existing(w.plane.Fixtures.Existing))
 	r.Given(`an existing deployment, or an unknown id`, w.takeExistingOrUnknown)
@@ -56,12 +56,12 @@ func (w *access) define(r *common.Definitions) {
 	r.Then(`no response shows anything of the deployment`, func() error { return judge.ShowNothing(w.responses) })
 }
 
-// unknown returns a deployment that nobody has created, with a revision that it does not have.
+// unknown returns a deployment that does not exist, with a revision that does not exist either.
 func unknown() *plane.Deployment {
 	return &plane.Deployment{ID: target.UnknownID(), First: target.UnknownID()}
 }
 
-// takeExistingOrUnknown takes a deployment that can be read, or an unknown one: requests with wrong credentials must be
+// takeExistingOrUnknown takes a deployment that can be read, or an unknown one. Requests with wrong credentials must be
 // refused for any id.
 func (w *access) takeExistingOrUnknown(ctx context.Context) error {
 	if w.plane.Existing.CheckDeployments(1) != nil {
@@ -74,7 +74,7 @@ func (w *access) takeExistingOrUnknown(ctx context.Context) error {
 // listDeployments is the operation that lists deployments. The interface does not define it.
 const listDeployments = "list the deployments"
 
-// listsDeployment skips the scenario if the client does not find the deployment in the first page of the list.
+// listsDeployment skips the scenario if the first page of the list does not contain the deployment.
 func (w *access) listsDeployment(ctx context.Context) error {
 	a, err := w.target.Client.Do(ctx, w.request(target.TheClient, listDeployments, w.Deployment))
 	if err != nil {
@@ -100,7 +100,8 @@ func (w *access) try(ctx context.Context, who target.Sender, operation string) e
 	return w.send(ctx, w.request(who, operation, d))
 }
 
-// tryCreate enters a created deployment in the ledger, even if it should not have been created.
+// tryCreate sends a create request. It adds a created deployment to the ledger, even if the server should have refused
+// the request.
 func (w *access) tryCreate(ctx context.Context, who target.Sender) error {
 	if who == target.TheClient || target.IsScheme(who) {
 		if err := w.plane.TakeDeployment(ctx); err != nil {
@@ -115,8 +116,8 @@ func (w *access) tryCreate(ctx context.Context, who target.Sender) error {
 	return w.creation.creates(ctx, who, d, d.Body, isWrong)
 }
 
-// clientTries sends an operation with the credentials that the sentence names. It skips the scenario if the mistake of
-// a near miss changes nothing in the credential.
+// clientTries sends an operation with the credentials that the step names. It skips the scenario if a mistake changes
+// nothing in the credential.
 func (w *access) clientTries(ctx context.Context, credentials, operation string) error {
 	if scheme, key, isSame := w.target.IsSame(target.Sender(credentials)); isSame {
 		return outcome.Inapplicable(key,
@@ -136,7 +137,7 @@ func (w *access) clientTries(ctx context.Context, credentials, operation string)
 	return w.try(ctx, target.Sender(credentials), operation)
 }
 
-// clientTriesOnConnection sends a request on the connection of an equal request of the client.
+// clientTriesOnConnection sends a request on a connection that has already served an equal request of the client.
 func (w *access) clientTriesOnConnection(ctx context.Context, credentials, operation string) error {
 	ctx = w.target.Client.OneConnection(ctx)
 	if err := w.try(ctx, target.TheClient, operation); err != nil {
@@ -146,8 +147,8 @@ func (w *access) clientTriesOnConnection(ctx context.Context, credentials, opera
 	return w.clientTries(ctx, credentials, operation)
 }
 
-// isClient reports whether the other tenant without its own tenant ID has the credentials of the client: both have the same
-// API key, or the tenant ID of the client needs none.
+// isClient reports whether the other tenant without its own tenant ID has the same credentials as the client: both have
+// the same API key, or the tenant ID of the client needs none.
 func (w *access) isClient(who target.Sender) bool {
 	c := w.target.Config
 	isSameKey := c.OtherTenant.APIKey == c.Credentials.APIKey
@@ -160,7 +161,7 @@ func (w *access) isClient(who target.Sender) bool {
 	return false
 }
 
-// classOfCredentials returns the class of wrong credentials for violations, or "" for none.
+// classOfCredentials returns the class of wrong credentials for violations, or "" if there are none.
 func classOfCredentials(credentials string) string {
 	switch target.Sender(credentials) {
 	case target.Nobody:
@@ -200,7 +201,7 @@ func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation st
 	if operation != "update a deployment" || !a.IsRefused() || w.refusedForCredentials(a) == nil {
 		return nil
 	}
-	if err := w.plane.Settle(ctx, w.Deployment.ID); err != nil { // it may be busy with its first revision
+	if err := w.plane.Settle(ctx, w.Deployment.ID); err != nil { // the target may be busy with the first revision
 		return err
 	}
 	if err := w.try(ctx, target.Sender(scheme), operation); err != nil || !w.scene.Response.IsRefused() {
@@ -209,8 +210,8 @@ func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation st
 	return w.repeatWithConfig(ctx, target.Sender(scheme))
 }
 
-// repeatWithConfig repeats a refused update with the source_config of the creation, unless it was refused for its
-// credentials: a target may refuse an update that sets nothing.
+// repeatWithConfig repeats a refused update with the source_config of the creation, because a target may refuse an update
+// that sets nothing. It does not if the update was refused for its credentials.
 func (w *access) repeatWithConfig(ctx context.Context, who target.Sender) error {
 	config, isSent := w.target.Config.Create.Body["source_config"]
 	if !isSent || w.refusedForCredentials(w.scene.Response) == nil {
@@ -220,8 +221,8 @@ func (w *access) repeatWithConfig(ctx context.Context, who target.Sender) error 
 	return w.send(ctx, w.target.ToControlPlane(who, http.MethodPatch, plane.DeploymentPath(w.Deployment.ID), body))
 }
 
-// refusedForCredentials judges a refusal. The create request has the empty object as its body if no deployment can be
-// created.
+// refusedForCredentials judges a refusal. If no deployment can be created, the body of the create request is the empty
+// object.
 func (w *access) refusedForCredentials(a *exchange.Response) error {
 	if a.Request.Method == http.MethodPost && w.canCreate() != nil {
 		return judge.RefusesCredentialsOfEmpty(a, w.class)
@@ -238,22 +239,22 @@ func (w *access) eachRefusedForCredentials() error {
 	return nil
 }
 
-// schemeOpens judges that the request is served. If it fails, and not because of the credentials, it is sent again with
-// all credentials, to find out whether the scheme is the cause.
+// schemeOpens judges that the request is served. If it fails for another reason than its credentials, it is sent again
+// with all credentials, which shows whether the scheme is the cause.
 func (w *access) schemeOpens(ctx context.Context) error {
 	a := w.scene.Response
 	if a.OK() || w.refusedForCredentials(a) == nil {
 		return judge.OpensWithScheme(a, nil)
 	}
 	one := &plane.Allowance{What: "the request with all credentials", Cost: plane.Cost{Deployments: 1}}
-	ctx = one.Within(ctx) // in addition to the deployment that was not created
+	ctx = one.Within(ctx) // allows one deployment more, in addition to the one that was not created
 	if err := w.try(ctx, target.TheClient, w.operation); err != nil {
 		return err
 	}
 	return judge.OpensWithScheme(a, w.scene.Response)
 }
 
-// refusedAsUnknown compares the refusal with that for an unknown deployment. It blocks if the request was served.
+// refusedAsUnknown compares the refusal with the refusal for an unknown deployment. It blocks if the request was served.
 func (w *access) refusedAsUnknown(ctx context.Context) error {
 	if a := w.scene.Response; a.OK() {
 		return outcome.Blocked("the request was not refused: %s", outcome.Seen(a))
@@ -261,7 +262,7 @@ func (w *access) refusedAsUnknown(ctx context.Context) error {
 	return w.asForUnknown(ctx)
 }
 
-// asForUnknown sends the same request for an unknown deployment, and compares the responses.
+// asForUnknown sends the same request for an unknown deployment and compares the responses.
 func (w *access) asForUnknown(ctx context.Context) error {
 	a, known := w.scene.Response, w.Deployment
 	w.Deployment = unknown()
@@ -277,7 +278,7 @@ func (w *access) asForUnknown(ctx context.Context) error {
 // reads are the operations that only read.
 var reads = []string{"retrieve a deployment", "list its revisions", "retrieve a revision"}
 
-// disguise returns the disguise with the name that a sentence uses. For cookies it first reads the deployment as the client.
+// disguise returns the disguise that a step names. For cookies it first reads the deployment as the client.
 func (w *access) disguise(ctx context.Context, how string) (target.Disguise, error) {
 	if how != target.ReturnedCookie {
 		return w.target.Disguise(how, w.Deployment.ID, w.Deployment.First)
@@ -293,7 +294,7 @@ func (w *access) disguise(ctx context.Context, how string) (target.Disguise, err
 	return w.target.WithCookiesOf(served...)
 }
 
-// readsInDisguise reads a deployment with requests that a server may take for those of somebody else.
+// readsInDisguise reads a deployment with requests that a server may attribute to another caller.
 func (w *access) readsInDisguise(ctx context.Context, how string) error {
 	d := w.Deployment
 	disguise, err := w.disguise(ctx, how)

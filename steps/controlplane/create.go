@@ -16,14 +16,14 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// creation has what a search for a deployment that must not exist needs.
+// creation has the data to search for a deployment that must not exist.
 type creation struct {
 	*World
-	name   string // in the create request, or ""
+	name   string // name in the create request, or ""
 	listed bool   // whether the target lists its deployments
 }
 
-// define registers the sentences about creating deployments (sections 1, 2 and 7).
+// define registers the steps about creating deployments (sections 1, 2 and 7).
 func (w *creation) define(r *common.Definitions) {
 	r.Given(`a new deployment`, w.shared(w.plane.Fixtures.Created))
 	r.Given(`a target that can list its deployments`, w.canListDeployments)
@@ -40,7 +40,7 @@ func (w *creation) define(r *common.Definitions) {
 	r.Then(`the request is refused with 422 and an HTTPValidationError, or with another 4xx`, w.refusedAsInvalid)
 	r.Then(`no deployment was created`, w.nothingWasCreated)
 	r.Then(`the request is refused with 4xx, or the read-only fields are ignored`, w.refusedOrOwnReadOnly)
-	// a tag and build_on_push exclude each other (section 2)
+	// a tag must not be combined with build_on_push (section 2)
 	r.When(`the client creates a deployment from the tag with build_on_push (true|false|absent)`, w.clientCreatesFromTag)
 	r.Then(`the request is refused with 4xx, or build_on_push is never true with a tag ref`,
 		w.refusedOrNoBuildOnPush)
@@ -55,8 +55,8 @@ func (w *creation) createsWith(ctx context.Context, purpose string, changes map[
 	return w.creates(ctx, target.TheClient, w.Deployment, w.Deployment.Body, false)
 }
 
-// creates sends a create request by anyone, and enters a created deployment in the ledger. wrong means that the body
-// breaks the contract on purpose.
+// creates sends a create request with the credentials of any sender, and adds a created deployment to the ledger. wrong
+// means that the body breaks the contract on purpose.
 func (w *creation) creates(
 	ctx context.Context, who target.Sender, d *plane.Deployment, body any, wrong bool,
 ) error {
@@ -67,13 +67,13 @@ func (w *creation) creates(
 		return err
 	}
 	if a := w.scene.Response; a.OK() || a.Get("id").String() != "" {
-		_ = w.plane.RecordCreated(ctx, d, a) // the sentence about the response judges an incomplete one
+		_ = w.plane.RecordCreated(ctx, d, a) // the step about the response judges an incomplete one
 	}
 	return nil
 }
 
-// clientCreatesFromForeignSource sends the configured body, with or without source_config: a server may check the source
-// only together with its settings.
+// clientCreatesFromForeignSource sends the configured body with and without source_config, because a server may check the
+// source only together with its settings.
 func (w *creation) clientCreatesFromForeignSource(ctx context.Context, without string) error {
 	body := plane.Changed(w.target.Config.Create.Refused, nil)
 	if without != "" {
@@ -112,8 +112,7 @@ type mistake struct {
 	body  any
 }
 
-// mistakeIn returns a request body with a mistake, as the features name it. field is that of the source that is
-// created.
+// mistakeIn returns a request body with a mistake that the features name. field is the field of the source that is used.
 func mistakeIn(body map[string]any, field, name string) (mistake, error) {
 	with := func(key string, value any) any {
 		changed := plane.Changed(body, nil)
@@ -149,7 +148,7 @@ func mistakeIn(body map[string]any, field, name string) (mistake, error) {
 	return wrong, nil
 }
 
-// refusedAsInvalid judges the refusal of a request with a mistake, and notes a tolerated status.
+// refusedAsInvalid judges the refusal of a request with a mistake, and records the status if it is tolerated.
 func (w *creation) refusedAsInvalid() error {
 	a := w.scene.Response
 	if a.IsRefused() && a.Status != http.StatusUnprocessableEntity {
@@ -171,8 +170,8 @@ func (w *creation) canListDeployments(ctx context.Context) error {
 	return nil
 }
 
-// nothingWasCreated searches for a deployment that exists after a refusal: by the id in its response, and by the name
-// if the server lists its deployments.
+// nothingWasCreated searches for a deployment after a refused request: by the id in the response, and by the name if the
+// server lists its deployments.
 func (w *creation) nothingWasCreated(ctx context.Context) error {
 	refusal := w.scene.Response
 	if id := refusal.Get("id").String(); id != "" {
@@ -195,14 +194,14 @@ func (w *creation) nothingWasCreated(ctx context.Context) error {
 	return judge.CreatesNothing(refusal, found, w.listed, supported)
 }
 
-// readOnly returns fields that only the server may set (section 2), with values that it would never choose.
+// readOnly returns fields that only the server may set (section 2), with values that it would never assign.
 func readOnly() map[string]any {
 	return map[string]any{
 		"id":                 "11111111-2222-4333-8444-555555555555",
 		"latest_revision_id": "66666666-7777-4888-9999-aaaaaaaaaaaa",
 		"created_at":         "1999-12-31T23:59:59Z",
 		"updated_at":         "1999-12-31T23:59:59Z",
-		"status":             "SKIPPED", // which the first and only revision of a deployment never is
+		"status":             "SKIPPED", // the first and only revision of a deployment is never SKIPPED
 		"source_revision_config": map[string]any{
 			"repo_commit_sha": "0123456789abcdef0123456789abcdef01234567",
 		},
@@ -227,7 +226,7 @@ func (w *creation) refusedOrOwnReadOnly(ctx context.Context) error {
 	return judge.IgnoresReadOnly(target.Encode(readOnly()), created, deployment)
 }
 
-// fromTag returns the changes for a deployment from the tag, without build_on_push if it is nil.
+// fromTag returns the changes for a deployment from the tag. If buildOnPush is nil, it is not set.
 func fromTag(c *config.Config, buildOnPush any) map[string]any {
 	return map[string]any{
 		"source_config":          map[string]any{"build_on_push": buildOnPush},
@@ -235,8 +234,8 @@ func fromTag(c *config.Config, buildOnPush any) map[string]any {
 	}
 }
 
-// refusedOrNoBuildOnPush accepts both ways to keep the rule about tags: to refuse, or to show false (section 2). It
-// searches for the deployment of a refused creation if the server lists its deployments.
+// refusedOrNoBuildOnPush judges that the server refuses the combination of a tag with build_on_push, or shows it as false
+// (section 2). It searches for the deployment of a refused creation if the server lists its deployments.
 func (w *creation) refusedOrNoBuildOnPush(ctx context.Context) error {
 	act := w.scene.Response
 	err := judge.ServesOrRefuses(act, "4xx, or a deployment with build_on_push false")
@@ -272,7 +271,7 @@ func (w *creation) noTagBuildsOnPush(ctx context.Context, act *exchange.Response
 	if err != nil {
 		return err
 	}
-	// A server need not show a value that was not sent. An update has no create body.
+	// A server need not show a value that was not sent. For an update, there is no create body.
 	config, _ := w.Deployment.Body["source_config"].(map[string]any)
 	_, isSent := config["build_on_push"]
 	return judge.NeverBuildsTagOnPush(judge.TagDeployment{

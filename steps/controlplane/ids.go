@@ -15,7 +15,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineIDs registers the sentences about ids that are unknown or not UUIDs, and about other spellings of an id
+// defineIDs registers the steps about ids that are unknown or not UUIDs, and about other spellings of an id
 // (sections 4 and 7).
 func (w *World) defineIDs(r *common.Definitions) {
 	r.When(`the client lists the revisions of an unknown deployment with each parameter`,
@@ -49,7 +49,7 @@ func (w *World) clientListsUnknownWithEach(ctx context.Context) error {
 	return nil
 }
 
-// byID are the operations that are sent with the id of a deployment, as the sentences name them.
+// byID are the operations that are sent with the id of a deployment, as the steps name them.
 var byID = map[string]string{
 	"retrieves":              "retrieve a deployment",
 	"lists the revisions of": "list its revisions",
@@ -68,7 +68,7 @@ const noneID = "agentconform-none"
 // notUUID is the class of an id that is not a UUID, for violations.
 const notUUID = "not a UUID"
 
-// clientSendsBy sends a request with an id that no deployment has, or with an unknown one if it is empty.
+// clientSendsBy sends a request with the id, which no deployment has. If the id is empty, it uses an unknown UUID.
 func (w *World) clientSendsBy(ctx context.Context, act, id string) error {
 	if id != "" && id != uuid.Nil.String() {
 		w.class = notUUID
@@ -89,7 +89,7 @@ func (w *World) clientSendsBy(ctx context.Context, act, id string) error {
 }
 
 // clientSendsByEach sends a request with each UUID that is similar to an id. It also sends the nil UUID, an unknown id
-// and a text if no other scenario does. No update is sent to an id that may be that of a deployment from before the
+// and a text, unless another scenario does. It sends no update to an id that may belong to a deployment from before the
 // test run.
 func (w *World) clientSendsByEach(ctx context.Context, act, of string) error {
 	id, latest := w.Deployment.ID, w.Deployment.Latest()
@@ -129,7 +129,7 @@ func (w *World) eachNotFound() error {
 	return w.scene.EachCase(func(c common.Case) error { return judge.IsNotFound(c.Response, c.What, c.ID) })
 }
 
-// clientListsByForm lists the revisions of the deployment by its id in another form.
+// clientListsByForm lists the revisions of the deployment by a different form of its id.
 func (w *World) clientListsByForm(ctx context.Context, form string) error {
 	id := exchange.InForm(w.Deployment.ID, form)
 	if id == "" {
@@ -139,7 +139,7 @@ func (w *World) clientListsByForm(ctx context.Context, form string) error {
 	return w.get(ctx, plane.RevisionsPath(id), "", form != exchange.InCapitals)
 }
 
-// clientRetrievesByForms retrieves a deployment, or its latest revision, by its id in each other form.
+// clientRetrievesByForms retrieves a deployment, or its latest revision, by each other form of its id.
 func (w *World) clientRetrievesByForms(ctx context.Context, what string) error {
 	id, path := w.Deployment.ID, plane.DeploymentPath
 	if what != "the deployment" {

@@ -20,7 +20,7 @@ type lifecycle struct {
 	polled *plane.History
 }
 
-// define registers the sentences about the statuses of a revision (sections 1 and 3).
+// define registers the steps about the statuses of a revision (sections 1 and 3).
 func (w *lifecycle) define(r *common.Definitions) {
 	r.Given(`a new deployment with a retrievable revision`, w.takeReadable)
 	r.Given(`a DEPLOYED deployment created for this scenario`, w.createDeployed)
@@ -56,8 +56,8 @@ func (w *lifecycle) createDeployed(ctx context.Context) error {
 	return nil
 }
 
-// clientPolls polls the latest revision until it has come to its end. With early, it stops once this poll or another
-// one has seen a status that fails the scenario.
+// clientPolls polls the latest revision until its end. If early is set, it stops as soon as this poll or another one has
+// seen a status that fails the scenario.
 func (w *lifecycle) clientPolls(ctx context.Context, early string) error {
 	w.revision = w.Deployment.Latest()
 	polled, err := w.plane.Poll(ctx, w.Deployment.ID, w.revision, func(status string) bool {
@@ -73,7 +73,8 @@ func (w *lifecycle) clientPolls(ctx context.Context, early string) error {
 
 func isUnknown(status string) bool { return !plane.IsKnown(status) }
 
-// clientRetrievesSeveralTimes reads a deployment of the test run: somebody else may update an existing one at any time.
+// clientRetrievesSeveralTimes reads a deployment of the test run, because existing ones may be updated by others at any
+// time.
 func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) error {
 	for range 5 {
 		if err := w.retrievesRevision(ctx, w.Deployment.Latest()); err != nil {
@@ -86,9 +87,9 @@ func (w *lifecycle) clientRetrievesSeveralTimes(ctx context.Context) error {
 	return nil
 }
 
-// clientListsAndRetrievesEach first waits until nothing changes any more: only settled revisions must agree. It
-// retrieves each before and after the list, so that a value that changes from read to read is not held against the
-// list.
+// clientListsAndRetrievesEach first waits until no revision changes, because only settled revisions must agree. It
+// retrieves each revision before and after the list, so that a value that changes between the two reads does not count as
+// a difference to the list.
 func (w *lifecycle) clientListsAndRetrievesEach(ctx context.Context) error {
 	if _, err := w.plane.AwaitSettled(ctx, w.Deployment); err != nil {
 		return outcome.AsBlocked(err)
@@ -127,7 +128,7 @@ func (w *lifecycle) clientUpdatesToBroken(ctx context.Context) error {
 	return w.retrieves(ctx) // the invariants judge what the deployment shows while its latest revision has failed
 }
 
-// reachesDeployed judges the poll, or if it was cut short, the earlier one that timed out.
+// reachesDeployed judges the poll. If it was cut short, it judges the earlier poll that timed out.
 func (w *lifecycle) reachesDeployed() error {
 	if overdue := w.plane.Overdue(w.revision); overdue != nil && w.polled.Ending == plane.CutShort {
 		w.polled = overdue
@@ -145,8 +146,8 @@ func (w *lifecycle) reachesDeployed() error {
 	return nil
 }
 
-// notDeployed judges a poll that did not end in DEPLOYED. It names the key of the source, because a source that cannot
-// be built is not an error of the server. If nothing was fetched from the fixtures, it names them, too.
+// notDeployed judges a poll that did not end in DEPLOYED. The hint names the key of the source, because the server is not
+// at fault if the source cannot be built. If nothing was fetched from the fixtures, it names them too.
 func (w *lifecycle) notDeployed() error {
 	if unjudged := w.plane.CheckWhole(w.polled); unjudged != nil {
 		return w.target.BlamingFixtures(unjudged)
@@ -162,12 +163,12 @@ func (w *lifecycle) notDeployed() error {
 	return err
 }
 
-// everyStatusKnown judges the statuses that polling saw, now and when the deployment was created.
+// everyStatusKnown judges all statuses that polls have seen of the revision, including those right after its creation.
 func (w *lifecycle) everyStatusKnown() error {
 	return judge.KnowsStatuses(w.polled.Response, w.plane.Observed(w.revision).Statuses)
 }
 
-// deployedEachTime judges the canonical status: CP-POLL-1 judges how it is written.
+// deployedEachTime ignores the spelling of the status, because CP-POLL-1 judges it.
 func (w *lifecycle) deployedEachTime() error {
 	if stays := w.plane.StuckStatus(w.Deployment); stays != "" {
 		return outcome.Blocked("the revision stays %q instead of DEPLOYED (CP-POLL-1)", stays).ByRequirement("CP-POLL-1")

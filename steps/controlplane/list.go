@@ -17,13 +17,13 @@ import (
 // lists has the lists of revisions that are judged.
 type lists struct {
 	*World
-	query    string         // that the client is going to send
-	whole    []plane.List   // that the last act read
-	compared []judge.Listed // lists that must hold certain revisions
+	query    string         // query of the next request
+	whole    []plane.List   // lists that the last act read completely
+	compared []judge.Listed // lists that must contain certain revisions
 	further  plane.List     // the page at the offset of the last page
 }
 
-// define registers the sentences about lists of revisions (sections 2, 4, 7 and 8).
+// define registers the steps about lists of revisions (sections 2, 4, 7 and 8).
 func (w *lists) define(r *common.Definitions) {
 	// a long history if it can be created, else that of the existing deployment
 	r.Given(`a deployment (?:with more than 20 revisions|whose revisions are known|whose revisions have settled)`,
@@ -39,7 +39,7 @@ func (w *lists) define(r *common.Definitions) {
 	r.When(`the list is read`, func() error { return nil })
 	r.When(`the client lists its revisions from (the end|one past the end|far past the end)`, w.clientListsFrom)
 	r.When(`the client lists all its revisions twice`, w.clientListsTwice)
-	// pages that grow find a server that takes an offset for the number of a page
+	// pages of growing size detect a server that takes an offset for a page number
 	r.When(`the client pages through (its revisions|each filtered list), `+
 		`(?:(\d+) at a time|each page larger than the one before|without a limit), by (computed|returned) offsets`, w.clientPages)
 	r.When(`the client lists on from the offset of the last page, (\d+) at a time`, w.clientPagesOn)
@@ -65,7 +65,7 @@ func (w *lists) clientListsWith(ctx context.Context, parameter, value string) er
 	return w.list(ctx, parameter+"="+url.QueryEscape(text), true)
 }
 
-// clientListsFrom lists one revision from a place at or past the end.
+// clientListsFrom lists one revision from an offset at or beyond the end.
 func (w *lists) clientListsFrom(ctx context.Context, place string) error {
 	beyond := map[string]int{"the end": 0, "one past the end": 1, "far past the end": 100_000}[place]
 	return w.list(ctx, plane.PageOf(1, w.known()+beyond), false)
@@ -88,7 +88,7 @@ func (w *lists) clientListsTwice(ctx context.Context) error {
 // known returns how many revisions the test run knows of.
 func (w *lists) known() int { return len(w.Deployment.Revisions) }
 
-// readEmptyList reads a page far past the end.
+// readEmptyList reads a page far beyond the end.
 func (w *lists) readEmptyList(ctx context.Context) error {
 	l, err := w.page(ctx, "offset=1000")
 	if err != nil {
@@ -100,7 +100,8 @@ func (w *lists) readEmptyList(ctx context.Context) error {
 	return nil
 }
 
-// findInvalidParameters finds an invalid value of each parameter that the server refuses with an error that names it.
+// findInvalidParameters finds, for each parameter, an invalid value that the server refuses with an error that names the
+// parameter.
 func (w *lists) findInvalidParameters(ctx context.Context) error {
 	for _, candidates := range [][]string{{"limit=0", "limit=101", "limit=ten"}, {"offset=-1", "offset=ten"}} {
 		refused, err := w.firstRefused(ctx, candidates)
@@ -112,7 +113,7 @@ func (w *lists) findInvalidParameters(ctx context.Context) error {
 	return nil
 }
 
-// firstRefused returns the first query of one parameter that the server refuses with an error that names it.
+// firstRefused returns the first query that the server refuses with an error that names its parameter.
 func (w *lists) firstRefused(ctx context.Context, queries []string) (string, error) {
 	name, _, _ := strings.Cut(queries[0], "=")
 	for _, query := range queries {
@@ -154,7 +155,7 @@ func (w *lists) bothAreNewestFirst() error {
 
 func (w *lists) eachHasSource() error {
 	source := w.Deployment.Source()
-	if source == "" { // that of an existing deployment is unknown
+	if source == "" { // the source of an existing deployment is unknown
 		return w.canCreate()
 	}
 	l := w.whole[0]
@@ -192,7 +193,8 @@ func (w *lists) classOf(parameter string, a *exchange.Response) string {
 	return w.parameter(parameter).ClassOf(query.Get(parameter))
 }
 
-// compare notes which revisions a list must hold. with shows them, or is nil if the test run has created them.
+// compare records which revisions a list must contain. with is the response that shows them, or nil if the test run has
+// created them.
 func (w *lists) compare(l plane.List, want []string, what string, with *exchange.Response) {
 	w.compared = append(w.compared, judge.Listed{Response: l.Response, IDs: l.IDs(), Want: want, What: what, With: with})
 }
@@ -210,7 +212,7 @@ func (w *lists) page(ctx context.Context, query string) (plane.List, error) {
 	return plane.ListOf(w.scene.Response), nil
 }
 
-// clientPages compares pages with the revisions that the test run has created, or with the whole filtered list.
+// clientPages compares pages with the revisions that the test run has created, or with the complete filtered list.
 func (w *lists) clientPages(ctx context.Context, of, sizes, offsets string) error {
 	pages, size, what := w.pageThrough, 0, "in growing pages"
 	if offsets == "returned" {
@@ -251,8 +253,8 @@ func (w *lists) clientPages(ctx context.Context, of, sizes, offsets string) erro
 	return nil
 }
 
-// pageThrough reads pages by computed offsets until one begins past the end, so that an extra revision is seen. If size
-// is 0, the first page has one revision, and each other one more than the one before.
+// pageThrough reads pages by computed offsets until one begins beyond the end, so that it also finds surplus revisions.
+// If size is 0, the first page has one revision, and each further page one more than the previous one.
 func (w *lists) pageThrough(ctx context.Context, filter string, revisions, size int) (plane.List, error) {
 	var all plane.List
 	offset := 0
@@ -273,8 +275,8 @@ func (w *lists) pageThrough(ctx context.Context, filter string, revisions, size 
 	}
 }
 
-// pageOn reads pages by the returned offsets, until a page is not full or all revisions must have been seen. If size is 0,
-// the requests have no limit.
+// pageOn reads pages by the returned offsets, until a page is not full or all revisions must have been read. If size is
+// 0, the requests have no limit.
 func (w *lists) pageOn(ctx context.Context, filter string, revisions, size int) (plane.List, error) {
 	var all plane.List
 	limit := "limit=" + strconv.Itoa(size)
@@ -301,8 +303,8 @@ func (w *lists) pageOn(ctx context.Context, filter string, revisions, size int) 
 	return all, nil
 }
 
-// clientPagesOn reads the page at the offset that the last page returned. If that is not a valid offset, there is no
-// further page.
+// clientPagesOn reads the page at the offset that the last page returned. If that offset is invalid, there is no further
+// page.
 func (w *lists) clientPagesOn(ctx context.Context, size int) error {
 	w.further = plane.List{}
 	last := w.compared[len(w.compared)-1]
@@ -314,14 +316,14 @@ func (w *lists) clientPagesOn(ctx context.Context, size int) error {
 	return err
 }
 
-// noneReturnedAgain compares the page behind the last one with the pages before it.
+// noneReturnedAgain compares the page beyond the last one with the pages before it.
 func (w *lists) noneReturnedAgain(ctx context.Context) error {
 	last := w.compared[len(w.compared)-1]
 	wrong := judge.ReturnsNoneAgain(w.further.Response, last.Response, w.further.IDs(), last.IDs)
 	return w.unlessChanged(ctx, wrong)
 }
 
-// canBePaged reads the whole history in pages of five.
+// canBePaged reads all revisions in pages of five.
 func (w *lists) canBePaged(ctx context.Context) error {
 	if err := w.clientPages(ctx, "its revisions", "5", "computed"); err != nil {
 		return err
@@ -331,7 +333,7 @@ func (w *lists) canBePaged(ctx context.Context) error {
 	return err
 }
 
-// eachCompared judges all lists that the act has compared.
+// eachCompared judges all lists that were passed to compare.
 func (w *lists) eachCompared(ctx context.Context, holds func(judge.Listed) error) error {
 	if len(w.compared) == 0 {
 		return outcome.Inconclusive("no list could be compared: no filter selects a revision, or a filtered list has changed")

@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// defineFilters registers the sentences about filters of lists (section 4).
+// defineFilters registers the steps about filters of lists (section 4).
 func (w *lists) defineFilters(r *common.Definitions) {
 	r.Given(`a deployment whose revisions have settled in different statuses`, w.takeMixedHistory)
 	r.Given(`a status filter that matches all of them`, w.filterByAll)
@@ -37,21 +37,21 @@ func (w *lists) defineFilters(r *common.Definitions) {
 		func() error { return judge.IsEmptyOrRefused(w.scene.Response, w.class) })
 }
 
-// byStatus has the ids of the deployment's revisions by the status under GET of each.
+// byStatus has the ids of the deployment's revisions by the status that GET shows.
 type byStatus struct {
 	ids       map[string][]string // by the canonical status of the interface
-	occurring []string            // known statuses
-	others    []string            // the other known statuses
-	unknown   string              // a status that the interface does not have as it is written, or ""
+	occurring []string            // known statuses that revisions have
+	others    []string            // known statuses that no revision has
+	unknown   string              // a status that is not spelled as in the interface, or ""
 }
 
-// mostFrequent returns the known status of most revisions: its list has the most parts.
+// mostFrequent returns the known status that most revisions have.
 func (s *byStatus) mostFrequent() string {
 	more := func(a, b string) int { return len(s.ids[a]) - len(s.ids[b]) }
 	return slices.MaxFunc(spec.RevisionStatuses(), more)
 }
 
-// statuses returns the statuses of all revisions at the first read, which scenarios share.
+// statuses returns the statuses of all revisions. Scenarios share the first read.
 func (w *lists) statuses(ctx context.Context) (*byStatus, error) {
 	responses, err := w.plane.LookAtEach(ctx, w.Deployment)
 	if err != nil {
@@ -60,7 +60,7 @@ func (w *lists) statuses(ctx context.Context) (*byStatus, error) {
 	return w.statusesIn(responses)
 }
 
-// statusesIn returns the revisions by the status in the responses of GET of each.
+// statusesIn returns the revisions by the status in the responses.
 func (w *lists) statusesIn(responses []*exchange.Response) (*byStatus, error) {
 	found := &byStatus{ids: map[string][]string{}}
 	for i, a := range responses {
@@ -84,8 +84,8 @@ func (w *lists) statusesIn(responses []*exchange.Response) (*byStatus, error) {
 	return found, nil
 }
 
-// takeMixedHistory takes a deployment whose revisions have at least two statuses. With one, a filter has no visible
-// effect.
+// takeMixedHistory takes a deployment whose revisions have at least two different statuses. Otherwise a filter would have
+// no visible effect.
 func (w *lists) takeMixedHistory(ctx context.Context) error {
 	if err := w.existing(w.plane.Fixtures.Long)(ctx); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (w *lists) takeMixedHistory(ctx context.Context) error {
 		"all revisions have the same status, so a status filter has no visible effect: set %s", key)
 }
 
-// filterByAll sets a filter with every status. What a filter keeps is another requirement's concern.
+// filterByAll sets a filter with every status. Other requirements judge what the filter removes.
 func (w *lists) filterByAll(ctx context.Context) error {
 	w.query = plane.StatusFilter(spec.RevisionStatuses()...)
 	l, err := w.read(ctx, w.query)
@@ -123,8 +123,8 @@ func (w *lists) filterByAll(ctx context.Context) error {
 	return nil
 }
 
-// clientFiltersByEach reads the list of each status, and then each revision. If a revision has a status that is not one
-// of the interface as it is written, nobody knows which filter must return it.
+// clientFiltersByEach reads the list of each status, and then each revision. If a status is not spelled as in the
+// interface, it is unknown which filter must return its revision.
 func (w *lists) clientFiltersByEach(ctx context.Context, which string) error {
 	known, err := w.statuses(ctx)
 	if err != nil {
@@ -160,8 +160,8 @@ func (w *lists) clientFiltersByEach(ctx context.Context, which string) error {
 	return nil
 }
 
-// clientFiltersBySeveral puts each status that occurs at each place of two or three, and names it twice. So a server
-// that uses only the first or only the last status is found.
+// clientFiltersBySeveral combines two or three statuses. Each status that occurs takes each position, and is also named
+// twice. This detects a server that uses only the first or the last status.
 func (w *lists) clientFiltersBySeveral(ctx context.Context, which string) error {
 	statuses, err := w.statuses(ctx)
 	if err != nil {
@@ -175,7 +175,7 @@ func (w *lists) clientFiltersBySeveral(ctx context.Context, which string) error 
 	var filters []string
 	for i, s := range statuses.occurring {
 		next := statuses.occurring[(i+1)%len(statuses.occurring)]
-		if next == s { // no other one occurs
+		if next == s { // no other status occurs
 			next = others[0]
 		}
 		if isPairs {
@@ -188,8 +188,8 @@ func (w *lists) clientFiltersBySeveral(ctx context.Context, which string) error 
 	return w.compareUnions(ctx, filters)
 }
 
-// compareUnions reads the list of several statuses, and of each single status: what these hold is another requirement's
-// concern. A status that is named twice may be refused.
+// compareUnions reads the list of several statuses and the list of each of them. Other requirements judge the lists of
+// single statuses. A server may refuse a status that is named twice.
 func (w *lists) compareUnions(ctx context.Context, filters []string) error {
 	single := map[string]plane.List{}
 	for i, filter := range filters {
@@ -235,7 +235,8 @@ func (w *lists) clientListsReconciled(ctx context.Context) error {
 	return nil
 }
 
-// reconciled returns the list of the revisions with a value of remote_reconciled, and with a status unless it is empty.
+// reconciled returns the list of the revisions with a value of remote_reconciled. If status is not empty, it is part of
+// the filter.
 func (w *lists) reconciled(ctx context.Context, value, status string) (plane.List, error) {
 	filter := plane.Query("remote_reconciled="+value, plane.StatusFilter(status))
 	l, err := w.read(ctx, filter)
@@ -249,7 +250,7 @@ func (w *lists) reconciled(ctx context.Context, value, status string) (plane.Lis
 	return l, nil
 }
 
-// clientListsWithBoth lists with each value of remote_reconciled and each status that occurs.
+// clientListsWithBoth lists the revisions with each combination of a value of remote_reconciled and a status that occurs.
 func (w *lists) clientListsWithBoth(ctx context.Context) error {
 	statuses, err := w.statuses(ctx)
 	if err != nil {
@@ -263,8 +264,8 @@ func (w *lists) clientListsWithBoth(ctx context.Context) error {
 	return nil
 }
 
-// listReconciledByStatus compares the lists of one value only if the list without a status is the same before and
-// after.
+// listReconciledByStatus compares the lists of one value. It does so only if the list without a status is the same before
+// and after.
 func (w *lists) listReconciledByStatus(ctx context.Context, value string, statuses *byStatus) error {
 	before, err := w.reconciled(ctx, value, "")
 	if err != nil {
@@ -295,8 +296,8 @@ func (w *lists) listReconciledByStatus(ctx context.Context, value string, status
 	return nil
 }
 
-// unlessUnsettled returns an inconclusive outcome instead of wrong if an unsettled revision changed its status since
-// the first look at all revisions.
+// unlessUnsettled returns an inconclusive outcome instead of wrong if a revision that had not settled has changed its
+// status since all revisions were first read.
 func (w *lists) unlessUnsettled(ctx context.Context, wrong error) error {
 	if wrong == nil || w.Deployment == nil || w.Deployment.Found {
 		return wrong
@@ -319,8 +320,8 @@ func (w *lists) unlessUnsettled(ctx context.Context, wrong error) error {
 	return wrong
 }
 
-// changedStatus returns the first of the later responses that shows another status than the earlier response for the
-// same revision, if that one had not settled. It returns nil if there is none.
+// changedStatus returns the first of the later responses with a different status than the earlier response for the same
+// revision, if the revision had not settled. Otherwise it returns nil.
 func changedStatus(before, after []*exchange.Response) *exchange.Response {
 	unsettled := map[string]string{} // status by id
 	for _, a := range before {

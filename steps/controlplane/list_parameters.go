@@ -19,8 +19,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineValues registers the sentences about values that are derived by rule: those of a list's parameters that the
-// contract allows in combination, those that it does not allow, and other spellings of a number (sections 4, 7 and 8).
+// defineValues registers the steps about values that are derived by rule: combinations of valid parameters of a list,
+// invalid values, and other spellings of a number (sections 4, 7 and 8).
 func (w *lists) defineValues(r *common.Definitions) {
 	const status = `a status that occurs|a status that does not occur|all statuses`
 	r.When(`the client lists its revisions with (no filter|remote_reconciled (?:true|false)|(?:`+status+`)`+
@@ -33,13 +33,13 @@ func (w *lists) defineValues(r *common.Definitions) {
 	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.eachStandsForItsValue)
 }
 
-// defaultLimit is how many revisions a list holds at most without limit (section 8).
+// defaultLimit is the maximum number of revisions in a list without limit (section 8).
 const defaultLimit = 20
 
 // absent stands for a parameter that is not sent.
 const absent = -1
 
-// numbered returns the query of a parameter with a number, or "" if the number is absent.
+// numbered returns the query of a parameter with a number, or "" if the parameter is absent.
 func numbered(parameter string, n int) string {
 	if n == absent {
 		return ""
@@ -47,10 +47,10 @@ func numbered(parameter string, n int) string {
 	return fmt.Sprintf("%s=%d", parameter, n)
 }
 
-// clientListsParts reads the whole list with the filter, and then parts of it: without a filter, when the list is
-// longest, with each limit and each offset, else with each of them at least once. The limits are those that the
-// contract allows at and next to its bounds and its default. The offsets are those at both ends of the list and at the
-// end of a page of the default size.
+// clientListsParts reads the complete list with the filter, and then parts of it. Without a filter, when the list is
+// longest, it combines each limit with each offset. Otherwise it uses each of them at least once. The limits are those
+// that the contract allows at and next to its bounds and its default. The offsets are those at both ends of the list and
+// at the end of a page of the default size.
 func (w *lists) clientListsParts(ctx context.Context, filter string) error {
 	query, err := w.queryOf(ctx, filter)
 	if err != nil {
@@ -115,7 +115,7 @@ func part(ids []string, limit, offset int) []string {
 	return ids[from:min(from+limit, len(ids))]
 }
 
-// pagesKeepTheOrder compares one page without a filter with the whole list.
+// pagesKeepTheOrder compares one page without a filter with the complete list.
 func (w *lists) pagesKeepTheOrder(ctx context.Context) error {
 	all, err := w.read(ctx, "")
 	if err != nil {
@@ -128,7 +128,7 @@ func (w *lists) pagesKeepTheOrder(ctx context.Context) error {
 	return judge.KeepsOrder(all.IDs(), plane.ListOf(a).IDs())
 }
 
-// queryOf returns the query of a filter of the examples.
+// queryOf returns the query of a filter in the examples.
 func (w *lists) queryOf(ctx context.Context, filter string) (string, error) {
 	statuses, err := w.statuses(ctx)
 	if err != nil {
@@ -154,7 +154,7 @@ func (w *lists) queryOf(ctx context.Context, filter string) (string, error) {
 	return query, nil
 }
 
-// listOperation returns the contract's operation that lists revisions.
+// listOperation returns the operation of the contract that lists revisions.
 func (w *lists) listOperation() spec.Operation {
 	return w.target.Collector.Operation(spec.ControlPlane, "list-revisions")
 }
@@ -169,7 +169,7 @@ func (w *lists) parameter(name string) spec.Parameter {
 	return spec.Parameter{}
 }
 
-// parameters are those of a list, each with two queries that the contract allows.
+// parameters has the parameters of a list, each with two valid queries.
 var parameters = []struct {
 	name  string
 	valid [2]string
@@ -180,8 +180,8 @@ var parameters = []struct {
 	{"remote_reconciled", [2]string{"remote_reconciled=true", "remote_reconciled=false"}},
 }
 
-// clientListsInvalid sends each value that the contract does not allow: only it, or together with all but one of the
-// other parameters. The valid values change from value to value, and so does the place of the invalid one.
+// clientListsInvalid sends each value that the contract does not allow: without other parameters, or with all other
+// parameters except one. The valid values and the position of the invalid one change from request to request.
 func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string) error {
 	i := 0
 	for _, c := range spec.BoundaryCases(w.listOperation(), parameter) {
@@ -212,7 +212,7 @@ func (w *lists) clientListsInvalid(ctx context.Context, parameter, beside string
 	return nil
 }
 
-// otherParameters returns a valid query of each parameter except two. turn chooses among the valid values.
+// otherParameters returns a valid query of each parameter except the two given ones. turn selects the valid values.
 func otherParameters(parameter, omitted string, turn int) []string {
 	var valid []string
 	for j, p := range parameters {
@@ -223,7 +223,7 @@ func otherParameters(parameter, omitted string, turn int) []string {
 	return valid
 }
 
-// tryList lists the revisions of what may not be a deployment, or with what may not be a value.
+// tryList lists the revisions of an id that may belong to no deployment, or with a value that may be invalid.
 func (w *World) tryList(ctx context.Context, id, query string, wrong bool, what string) error {
 	request := w.request(target.TheClient, "list its revisions", &plane.Deployment{ID: id})
 	request.Query = query
@@ -231,7 +231,7 @@ func (w *World) tryList(ctx context.Context, id, query string, wrong bool, what 
 	return w.sendCase(ctx, request, common.Case{What: what, ID: id})
 }
 
-// clientListsSpelled lists with each value that has other spellings, and then with these.
+// clientListsSpelled lists the revisions with each value that has other spellings, and then with these spellings.
 func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error {
 	if err := w.pagesKeepTheOrder(ctx); err != nil {
 		return err

@@ -38,8 +38,7 @@ func TestPartOffsets(t *testing.T) {
 	assert.Equal(t, []int{absent, 0, 1, 20}, partOffsets(0))
 }
 
-// TestOtherParameters checks that each valid value of each parameter is sent, and that two parameters are left to the
-// caller.
+// TestOtherParameters checks that all valid values of each parameter are sent, except those of the two given parameters.
 func TestOtherParameters(t *testing.T) {
 	var sent []string
 	for turn := range 2 {
@@ -55,7 +54,7 @@ func TestOtherParameters(t *testing.T) {
 	}
 }
 
-// TestParametersAreTheContracts checks that each parameter in the query of the list is combined with the others.
+// TestParametersAreTheContracts checks that each query parameter of the list is combined with the others.
 func TestParametersAreTheContracts(t *testing.T) {
 	oracle, err := spec.New()
 	require.NoError(t, err)

@@ -12,14 +12,14 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// retrieval has what is compared with what the client retrieves.
+// retrieval has the values to compare with the responses.
 type retrieval struct {
 	*World
-	other  *plane.Deployment // the second one of two
+	other  *plane.Deployment // the second of two deployments
 	commit string            // commit id of the ref
 }
 
-// define registers the sentences about reading deployments and revisions (sections 1, 2, 4 and 7).
+// define registers the steps about reading deployments and revisions (sections 1, 2, 4 and 7).
 func (w *retrieval) define(r *common.Definitions) {
 	fixtures := w.plane.Fixtures
 	// it need not be DEPLOYED: it is only read
@@ -28,7 +28,7 @@ func (w *retrieval) define(r *common.Definitions) {
 	r.Given(`two deployments`, w.takeTwo)
 	r.Given(`a deployment that was updated to another source`, w.shared(fixtures.Updated))
 	r.Given(`a (second )?ref whose commit id is known`, w.findCommit)
-	// several times, because a server with replicas may be wrong at some reads only
+	// several times, because a server with replicas may be wrong only in some reads
 	r.When(`the client retrieves the deployment`, w.retrieves)
 	r.When(`the client retrieves the deployment several times`, w.clientRetrievesOften)
 	r.When(`the client retrieves both deployments`, w.clientRetrievesBoth)
@@ -63,7 +63,7 @@ func (w *retrieval) define(r *common.Definitions) {
 	})
 	r.Then(`the revision has every required field, and none is null`,
 		func() error { return judge.IsComplete(w.scene.Response) })
-	// The reads that are compared are from different times.
+	// The compared reads are from different times.
 	r.Then(`each has the "created_at" of its first read`, w.createdAtUnchanged)
 	r.Then(`whenever "latest_revision_id" names the new revision, "source_revision_config" holds the values of the update`,
 		w.configFollowsLatest)
@@ -145,7 +145,7 @@ func (w *retrieval) clientRetrievesEachTwice(ctx context.Context) error {
 	return nil
 }
 
-// isTheCreated judges the deployment. One from before the test run may have got another revision since it was listed.
+// isTheCreated judges the deployment. If it is from before the test run, others may have updated it since it was listed.
 func (w *retrieval) isTheCreated() error {
 	created := judge.Created{ID: w.Deployment.ID, Revision: w.Deployment.First, Source: w.Deployment.Source()}
 	if w.Deployment.Found {
@@ -162,7 +162,7 @@ func (w *retrieval) haveTheirIDs(what string) error {
 	return judge.HaveIDs(w.responses, w.Deployment.Revisions)
 }
 
-// createdAtUnchanged compares each response with the earliest read of its revision in the test run, which may be from
+// createdAtUnchanged compares each response with the earliest read of its revision in the test run. That read may be from
 // before the end of the build.
 func (w *retrieval) createdAtUnchanged() error {
 	var revisions []judge.Reread
@@ -173,7 +173,7 @@ func (w *retrieval) createdAtUnchanged() error {
 	return judge.CreatedAtUnchanged(revisions)
 }
 
-// configFollowsLatest judges the first response after the update that named the new revision, too.
+// configFollowsLatest also judges the first response after the update that named the new revision.
 func (w *retrieval) configFollowsLatest() error {
 	responses := w.responses
 	if first := w.Deployment.Naming; first != nil {

@@ -27,7 +27,7 @@ type updates struct {
 	later  []string // the latest revisions after each of two updates
 }
 
-// define registers the sentences about updating deployments (sections 1, 2 and 4).
+// define registers the steps about updating deployments (sections 1, 2 and 4).
 func (w *updates) define(r *common.Definitions) {
 	r.Given(`a deployment that (accepts updates|no other scenario changes)`, w.leases)
 	r.Given(`a deployment created for this scenario with build_on_push true`, w.createBuildingOnPush)
@@ -55,8 +55,8 @@ func (w *updates) define(r *common.Definitions) {
 	r.Then(`the update was served, or it is not judged`, func() error { return judge.WasServed(w.scene.Response) })
 }
 
-// leases takes a deployment that only this scenario changes until it ends. It need not be DEPLOYED for updates that must be
-// refused.
+// leases takes a deployment that no other scenario changes until this one ends. It need not be DEPLOYED for updates that
+// must be refused.
 func (w *updates) leases(ctx context.Context, which string) error {
 	isReady := which == "accepts updates"
 	d, giveBack, err := w.plane.Lease(ctx, isReady)
@@ -87,8 +87,8 @@ func (w *updates) leases(ctx context.Context, which string) error {
 	return err
 }
 
-// readLater reads the deployment and its list again after patience, because they may have been of different times, before
-// and after an update. It reads them twice, since one of two replicas may be out of date for good, and returns the first
+// readLater reads the deployment and its list again after patience, because the earlier responses may be from before and
+// after an update. It reads them twice, since one of two replicas may be permanently outdated, and returns the first
 // snapshot that is wrong.
 func (w *updates) readLater(ctx context.Context, isRight func(judge.Snapshot) bool) (s judge.Snapshot, err error) {
 	if err := client.Sleep(ctx, w.target.Config.Patience); err != nil {
@@ -121,7 +121,7 @@ func (w *updates) createBuildingOnPush(ctx context.Context) error {
 	return err
 }
 
-// createSettled creates a deployment and waits until it does not change by itself any more.
+// createSettled creates a deployment and waits until it does not change without requests.
 func (w *updates) createSettled(ctx context.Context, purpose string, changes map[string]any) error {
 	d, err := w.plane.Create(ctx, purpose, changes)
 	if err != nil {
@@ -131,8 +131,8 @@ func (w *updates) createSettled(ctx context.Context, purpose string, changes map
 	return w.plane.Settle(ctx, d.ID)
 }
 
-// clientSendsType sends an empty update with a Content-Type. If it is refused, the update is sent as usual, and then
-// once more with the Content-Type: a server that refuses now and then is not one that refuses the Content-Type.
+// clientSendsType sends an empty update with a Content-Type. If it is refused, the update is sent with the usual type,
+// and then once more with this one, because a server may also refuse requests at random.
 func (w *updates) clientSendsType(ctx context.Context, contentType string) error {
 	usual := w.request(target.TheClient, "update a deployment", w.Deployment)
 	typed := w.request(target.TheClient, "update a deployment", w.Deployment)
@@ -160,7 +160,7 @@ func (w *updates) clientUpdates(ctx context.Context, field, second string) error
 	return w.patchSource(ctx, change)
 }
 
-// current returns the value that the deployment shows of a field.
+// current returns the value of a field in the deployment.
 func (w *updates) current(field string) (string, error) {
 	value := w.before.Deployment.Get("source_revision_config." + field)
 	if value.Type != gjson.String {
@@ -170,7 +170,7 @@ func (w *updates) current(field string) (string, error) {
 	return value.Str, nil
 }
 
-// patchToCurrent sends the value that the deployment shows: any value that is not null creates a revision, and a null in
+// patchToCurrent sends the value that the deployment shows. Any value that is not null creates a revision, and a null in
 // another field sets nothing (section 2).
 func (w *updates) patchToCurrent(ctx context.Context, field, null string) error {
 	current, err := w.current(field)
@@ -185,7 +185,7 @@ func (w *updates) patchToCurrent(ctx context.Context, field, null string) error 
 	return w.patchSource(ctx, change)
 }
 
-// clientUpdatesTwice sends the second update as soon as the deployment names the revision of the first one. If when is "is
+// clientUpdatesTwice sends the second update as soon as the deployment names the revision of the first. If when is "is
 // being", it first waits until the build of that revision has begun.
 func (w *updates) clientUpdatesTwice(ctx context.Context, field, when string) error {
 	if err := w.patchToCurrent(ctx, field, ""); err != nil {
@@ -201,7 +201,7 @@ func (w *updates) clientUpdatesTwice(ctx context.Context, field, when string) er
 	if first == w.before.Latest {
 		return outcome.Blocked("the first update created no revision: %s", outcome.Seen(w.scene.Response))
 	}
-	if when == "is being" { // a server may handle an update before a build and one during it differently
+	if when == "is being" { // a server may handle updates before and during a build differently
 		isBegun := func(status string) bool { return !plane.IsWaiting(status) }
 		if _, err := w.plane.Poll(ctx, w.Deployment.ID, first, isBegun); err != nil {
 			return err
@@ -229,7 +229,7 @@ func (w *updates) clientUpdatesTwice(ctx context.Context, field, when string) er
 	return nil
 }
 
-// clientUpdatesAtOnce sends the current value in two requests that are in flight together.
+// clientUpdatesAtOnce sends the current value in two requests that are in flight at the same time.
 func (w *updates) clientUpdatesAtOnce(ctx context.Context, field string) error {
 	current, err := w.current(field)
 	if err != nil {
@@ -301,7 +301,7 @@ func validUpdate(what string) map[string]any {
 	return nil
 }
 
-// oneRevisionCreated waits for the new revision, because an update may be accepted before it takes effect.
+// oneRevisionCreated waits for the new revision, because an update may be accepted before it has an effect.
 func (w *updates) oneRevisionCreated(ctx context.Context) error {
 	a := w.scene.Response
 	stays := w.plane.StuckStatus(w.Deployment)
@@ -322,7 +322,7 @@ func (w *updates) oneRevisionCreated(ctx context.Context) error {
 	return w.created(ctx, 1, "1 new revision, and all earlier ones")
 }
 
-// oneRevisionEach waits until there is a new revision for each update that was served.
+// oneRevisionEach waits for a new revision for each update that was served.
 func (w *updates) oneRevisionEach(ctx context.Context) error {
 	served := 0
 	for _, a := range w.responses {
@@ -346,7 +346,7 @@ func (w *updates) oneRevisionEach(ctx context.Context) error {
 	return w.created(ctx, served, fmt.Sprintf("%d new revisions, one for each update that returned 2xx", served))
 }
 
-// created judges the number of new revisions. It waits first: another one may be created in the background.
+// created judges the number of new revisions. It waits first, because another revision may be created in the background.
 func (w *updates) created(ctx context.Context, want int, expected string) error {
 	act := w.scene.Response
 	if err := w.target.WaitSettleDelay(ctx, act); err != nil {

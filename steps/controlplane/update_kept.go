@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// defineKept registers the sentences about what an update must not change (section 2).
+// defineKept registers the steps about what an update must not change (section 2).
 func (w *updates) defineKept(r *common.Definitions) {
 	r.Then(`each of its revisions shows that source`, w.revisionsKeepSource)
 	r.Then(`the read-only fields are unchanged`, w.readOnlyUnchanged)
@@ -57,7 +57,7 @@ func (w *updates) readOnlyUnchanged(ctx context.Context) error {
 	return judge.IgnoresReadOnly(target.Encode(readOnly()), after)
 }
 
-// readOnlyIgnored reads the deployment and its latest revision: an invariant judges what the revision shows.
+// readOnlyIgnored reads the deployment and its latest revision. An invariant judges the revision.
 func (w *updates) readOnlyIgnored(ctx context.Context) error {
 	act := w.scene.Response
 	if act.IsRefused() {
@@ -79,7 +79,7 @@ func (w *updates) readOnlyIgnored(ctx context.Context) error {
 	return judge.IgnoresReadOnly(target.Encode(readOnly()), after)
 }
 
-// otherFieldsKept compares the new revision with the first one as it was before the update.
+// otherFieldsKept compares the new revision with the first one before the update.
 func (w *updates) otherFieldsKept() error {
 	if err := w.served(); err != nil {
 		return err
@@ -94,8 +94,8 @@ func (w *updates) otherFieldsKept() error {
 	return judge.FieldsKept(w.scene.Response, w.Deployment.Original, unnamed)
 }
 
-// allFieldsKept reads the deployment after an update that sets nothing. It reads several times: that a deployment shows an
-// earlier configuration now and then is another requirement's concern.
+// allFieldsKept reads the deployment several times after an update that sets nothing. If only some reads show an earlier
+// configuration, another requirement judges that.
 func (w *updates) allFieldsKept(ctx context.Context) error {
 	if err := w.target.WaitSettleDelay(ctx, w.scene.Response); err != nil {
 		return err

@@ -7,9 +7,10 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// clientChangesSource tries both other sources, because a server may know only some of them. It sends each with and without
-// a source_revision_config, because a server may check the source only if nothing else is updated. The last request sends
-// internal_container, which both editions have, with a value that creates a revision: the revision may get that source.
+// clientChangesSource tries both other sources, because a server may know only some of them. It sends each with and
+// without a source_revision_config, because a server may check the source only if nothing else is updated. The last
+// request sends internal_container, which both editions have, with a value that creates a revision, because that revision
+// may get the source.
 func (w *updates) clientChangesSource(ctx context.Context) error {
 	for _, source := range []string{config.GitHost, config.ExternalContainer, config.InternalContainer} {
 		if source == w.target.Config.Source() {

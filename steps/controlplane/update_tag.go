@@ -18,8 +18,8 @@ func (w *updates) clientUpdatesToTag(ctx context.Context) error {
 	return err
 }
 
-// clientUpdatesBoth updates repo_ref together with build_on_push, once the deployment has settled. The update replaces both
-// values, so the earlier ones must not decide whether it is accepted.
+// clientUpdatesBoth updates repo_ref together with build_on_push, after the deployment has settled. The update replaces
+// both values, so the server must not refuse it because of the earlier ones.
 func (w *updates) clientUpdatesBoth(ctx context.Context, ref, buildOnPush string) error {
 	change := map[string]any{"repo_ref": plane.RevisionConfig(w.Deployment.Body)["repo_ref"]}
 	if ref == "the tag" {
@@ -30,7 +30,7 @@ func (w *updates) clientUpdatesBoth(ctx context.Context, ref, buildOnPush string
 	}
 	body := plane.SourceUpdate(change)
 	body["source_config"] = map[string]any{"build_on_push": buildOnPush == "true"}
-	const attempts = 2 // the target may refuse the first one because it builds a revision that reads do not show yet
+	const attempts = 2 // the target may refuse the first attempt while it builds a revision that reads do not show yet
 	known := ""
 	for range attempts {
 		if err := w.plane.Settle(ctx, w.Deployment.ID); err != nil {

@@ -1,6 +1,6 @@
-// Package controlplane has the step definitions about the control plane (sections 1 to 5, 7 and 8 of the interface):
-// one file per feature, with the patterns at its top. A definition fetches what a judgement of package judge needs. The
-// driver is package plane.
+// Package controlplane has the step definitions about the control plane (sections 1 to 5, 7 and 8 of the interface): one
+// file per feature, with the patterns at its top. A definition fetches the values for a judgement of package judge.
+// Package plane sends the requests.
 package controlplane
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// World is the state that all sentences of a scenario share. Each group of definitions embeds it in a struct with the
-// state that only its own sentences set and read.
+// World is the state that all steps of a scenario share. Each group of definitions embeds it in a struct with the state
+// that only its own steps use.
 type World struct {
 	scene  *common.Scene
 	target *target.Target
 	plane  *plane.Plane
 
-	Deployment  *plane.Deployment    // the subject of the sentences
+	Deployment  *plane.Deployment    // "the deployment" of the steps
 	builtOnPush bool                 // the deployment has shown build_on_push true
-	revision    string               // id of the revision that is the subject of the sentences
+	revision    string               // id of "the revision" of the steps
 	responses   []*exchange.Response // all responses of the act
-	class       string               // of the mistake in the request, for violations
+	class       string               // class of the mistake in the request, for violations
 }
 
 // Define registers the definitions about the control plane that a feature file needs, for one scenario.
@@ -80,10 +80,10 @@ func Define(r *common.Definitions, uri string, scene *common.Scene, t *target.Ta
 	return w
 }
 
-// canCreate returns the skip for a configuration that lacks what a deployment is created with, or nil.
+// canCreate returns a skip if the configuration lacks a key that is needed to create a deployment, or nil.
 func (w *World) canCreate() error { return w.plane.Sources.CanCreate() }
 
-// shared returns a step that takes the fixture's deployment.
+// shared returns a step that uses the fixture's deployment.
 func (w *World) shared(f *plane.Fixture) func(ctx context.Context) error {
 	return func(ctx context.Context) error {
 		d, err := w.plane.Shared(ctx, f)
@@ -95,7 +95,8 @@ func (w *World) shared(f *plane.Fixture) func(ctx context.Context) error {
 	}
 }
 
-// existing returns a step that takes the fixture's deployment, or one from before the test run if none can be created.
+// existing returns a step that uses the fixture's deployment, or a deployment from before the test run if none can be
+// created.
 func (w *World) existing(f *plane.Fixture) func(ctx context.Context) error {
 	if w.canCreate() == nil {
 		return w.shared(f)
@@ -106,12 +107,12 @@ func (w *World) existing(f *plane.Fixture) func(ctx context.Context) error {
 	}
 }
 
-// operations are those of the interface, as the sentences name them.
+// operations are the operations of the interface, as the steps name them.
 const operations = `create a deployment|update a deployment|retrieve a deployment|list its revisions|` +
 	`list its revisions with a filter and a limit|retrieve a revision`
 
-// request returns the request of an operation, except the creation, about a deployment and its first revision. "update
-// its source" is one more operation. An update without a new source creates no revision, whoever sends it.
+// request returns the request of an operation on a deployment and its first revision, but not the creation. "update its
+// source" is one more operation. An update without a new source creates no revision, whatever its sender is.
 func (w *World) request(who target.Sender, operation string, d *plane.Deployment) exchange.Request {
 	method, path, query, body := http.MethodGet, plane.DeploymentPath(d.ID), "", any(nil)
 	switch operation {
@@ -159,7 +160,7 @@ func (w *World) patch(ctx context.Context, body any, wrong bool) error {
 	return w.send(ctx, request)
 }
 
-// patchSource sends an update that must create a revision.
+// patchSource sends an update of the source, which must create a revision.
 func (w *World) patchSource(ctx context.Context, change map[string]any) error {
 	if err := w.plane.TakeRevision(ctx, w.Deployment); err != nil {
 		return err
@@ -180,7 +181,7 @@ func (w *World) retrievesRevision(ctx context.Context, id string) error {
 	return w.get(ctx, plane.RevisionPath(w.Deployment.ID, id), "", false)
 }
 
-// retrievesEach reads every revision that the test run knows of.
+// retrievesEach reads every revision that is known to the test run.
 func (w *World) retrievesEach(ctx context.Context) error {
 	for _, id := range w.Deployment.Revisions {
 		if err := w.retrievesRevision(ctx, id); err != nil {
@@ -190,7 +191,7 @@ func (w *World) retrievesEach(ctx context.Context) error {
 	return nil
 }
 
-// now reads the deployment. The response is not one of those of the act.
+// now reads the deployment. The response does not belong to the act.
 func (w *World) now(ctx context.Context) (*exchange.Response, error) {
 	return w.plane.GetDeployment(ctx, w.Deployment.ID)
 }
@@ -198,7 +199,7 @@ func (w *World) now(ctx context.Context) (*exchange.Response, error) {
 // served judges that the last response has status 2xx.
 func (w *World) served() error { return judge.IsServed(w.scene.Response) }
 
-// isRetrieved returns an outcome that blocks if a response does not show what a step needs, or nil.
+// isRetrieved returns a blocked outcome if a response lacks what a step needs, or nil.
 func isRetrieved(what string, a *exchange.Response) error {
 	if a.OK() {
 		return nil
@@ -216,8 +217,8 @@ func (w *World) sendCase(ctx context.Context, r exchange.Request, c common.Case)
 	return nil
 }
 
-// unlessChanged returns an inconclusive outcome instead of a violation if somebody else has changed the existing
-// deployment during the test run.
+// unlessChanged returns an inconclusive outcome instead of a violation if others have changed the existing deployment
+// during the test run.
 func (w *World) unlessChanged(ctx context.Context, wrong error) error {
 	if !outcome.Is(wrong, reports.Failed) || w.Deployment == nil || !w.Deployment.Found {
 		return wrong

@@ -1,4 +1,4 @@
-// Package endtoend has the definitions of the sentences about a deployment together with its agent server (section 1 of
+// Package endtoend has the definitions of the steps about a deployment together with its agent server (section 1 of
 // the interface).
 package endtoend
 
@@ -15,7 +15,7 @@ import (
 )
 
 // World is the state of one scenario about a deployment together with its agent server. The deployment is that of the
-// sentences about the control plane.
+// steps about the control plane.
 type World struct {
 	target       *target.Target
 	plane        *plane.Plane
@@ -26,7 +26,7 @@ type World struct {
 	key  string            // of the source of the last update
 }
 
-// Define registers the sentences about a deployment and its agent server together for one scenario (section 1).
+// Define registers the steps about a deployment and its agent server together for one scenario (section 1).
 func Define(r *common.Definitions, t *target.Target, p *plane.Plane, agents *agent.Agents, c *controlplane.World) {
 	w := &World{target: t, plane: p, agents: agents, controlPlane: c}
 	r.Given(`the deployment was updated to the second source and is DEPLOYED again`, w.wasUpdatedToSecond)
@@ -67,8 +67,8 @@ func (w *World) callDeployment(ctx context.Context) error {
 
 func (w *World) last() *agent.GraphRun { return w.runs[len(w.runs)-1] }
 
-// userCallsDeployment calls twice: a different answer shows another revision only if the same revision gives the same
-// answer.
+// userCallsDeployment calls twice. A different answer after an update shows a new revision only if one revision gives the
+// same answer twice.
 func (w *World) userCallsDeployment(ctx context.Context) error {
 	for range 2 {
 		if err := w.callDeployment(ctx); err != nil {
@@ -104,8 +104,9 @@ func (w *World) wasUpdated(ctx context.Context, change map[string]any, key strin
 	return w.plane.CheckUsable(h)
 }
 
-// wasUpdatedInARow updates the deployment to the second source, the first one and the second one again, without a wait for
-// the builds: while the first is built, two wait, and a server may build the later of them first.
+// wasUpdatedInARow updates the deployment to the second source, back to the first and again to the second, without
+// waiting for the builds. While the first update is built, two others wait, and a server may build the later of them
+// first.
 func (w *World) wasUpdatedInARow(ctx context.Context) error {
 	d := w.controlPlane.Deployment
 	_, w.key = w.plane.Sources.Another()
@@ -125,8 +126,8 @@ func (w *World) wasUpdatedInARow(ctx context.Context) error {
 	return err
 }
 
-// userCallsUntilNew calls for at most the time that a request may take: a proxy may still route requests to the earlier
-// revision.
+// userCallsUntilNew calls repeatedly for at most timeouts.request, because a proxy may still route requests to the
+// earlier revision.
 func (w *World) userCallsUntilNew(ctx context.Context) error {
 	return w.target.RetryFor(ctx, w.target.Config.Timeouts.Request, func() (bool, error) {
 		if err := w.callDeployment(ctx); err != nil {
@@ -140,8 +141,8 @@ func (w *World) isNew() error {
 	return judge.AnswerIsNew(w.last().Final, w.last().Said(), w.runs[0].Said(), w.key)
 }
 
-// messageIsNew returns an error if the last ai message equals that of the first revision. It blocks if the graph ignores
-// its input, because such a message does not identify the revision.
+// messageIsNew returns an error if the last ai message equals the message of the first revision. It blocks if the graph
+// ignores its input, because such a message does not identify the revision.
 func (w *World) messageIsNew() error {
 	if err := w.agentReplies(); err != nil {
 		return err
@@ -156,7 +157,7 @@ func (w *World) messageIsNew() error {
 	return err
 }
 
-// furtherMessagesAreNew calls the agent server again once patience has passed: several replicas may serve it, and one may
+// furtherMessagesAreNew calls the agent server again after patience, because it may have several replicas, and one may
 // still run the earlier revision.
 func (w *World) furtherMessagesAreNew(ctx context.Context) error {
 	if err := client.Sleep(ctx, w.target.Config.Patience); err != nil {

@@ -91,8 +91,8 @@ func wrongForm(a *exchange.Response, path, summary, expected string) error {
 		Expected: expected, Actual: outcome.Shown(a.Get(path))})
 }
 
-// IsRefused judges that a request was refused with 4xx. what describes it if there are several ("limit=2.5"), and is empty
-// otherwise.
+// IsRefused judges that a request was refused with 4xx. what describes the request if there are several ("limit=2.5").
+// Otherwise it is empty.
 func IsRefused(a *exchange.Response, what string) error {
 	if a.IsRefused() {
 		return nil
@@ -112,8 +112,8 @@ func IsRefused(a *exchange.Response, what string) error {
 	return outcome.Fails(a, v)
 }
 
-// AcceptsContentType judges that a request with a parameter in its Content-Type is accepted if the same request without
-// the parameter is. without is the response to that one, or nil if it was not sent.
+// AcceptsContentType judges that a request with a parameter in its Content-Type is accepted, if the same request without
+// the parameter was. without is the response to the latter, or nil if it was not sent.
 func AcceptsContentType(a, without *exchange.Response, contentType string) error {
 	if a.OK() {
 		return nil
@@ -129,12 +129,12 @@ func AcceptsContentType(a, without *exchange.Response, contentType string) error
 	return outcome.Fails(a, v).Comparing(a, without)
 }
 
-// Operation is a response with the operation that its request was sent to.
+// Operation is a response with the operation of its request.
 type Operation struct {
 	Response *exchange.Response
 	Name     string // operation of the contract, or method and path
 	Request  string // method and path for a title: "GET /threads/{thread_id}/state"
-	Optional bool   // the server need not have the operation: it may return 501
+	Optional bool   // the operation is optional: the server may return 501
 }
 
 // NoServerError judges that no response has a status of 500 or above (section 7). It returns one violation for each
@@ -163,8 +163,8 @@ func NoServerError(all []Operation) error {
 	return outcome.All(violations)
 }
 
-// SurvivesRequests judges that the server did not end while it handled requests (section 7). how is how it ended. The
-// requests are those without a response at that time.
+// SurvivesRequests judges that the server did not end while it handled requests (section 7). how describes its end.
+// requests has the requests without a response at that time.
 func SurvivesRequests(how string, requests []Operation) error {
 	if len(requests) == 0 {
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // RefusesCredentials judges that a request with wrong credentials, or without any, was refused with 401 or 403 (section
-// 5). class is the kind of the credentials ("empty").
+// 5). class describes the credentials ("empty").
 func RefusesCredentials(a *exchange.Response, class string) error {
 	if refusesCredentials(a) {
 		return nil
@@ -26,8 +26,8 @@ func RefusesCredentials(a *exchange.Response, class string) error {
 	})
 }
 
-// RefusesCredentialsOfEmpty is RefusesCredentials for a create request with the empty object, which the suite sends if it
-// cannot create a deployment. A server may look at the body before the credentials.
+// RefusesCredentialsOfEmpty is RefusesCredentials for a create request whose body is the empty object, which the suite
+// sends if it cannot create a deployment. A server may check the body before the credentials.
 func RefusesCredentialsOfEmpty(a *exchange.Response, class string) error {
 	if a.IsRefused() && !refusesCredentials(a) {
 		return outcome.NotConfigured("create.body", "the empty object was refused with status %d before the credentials "+
@@ -40,7 +40,7 @@ func refusesCredentials(a *exchange.Response) bool {
 	return a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
 }
 
-// withCredentials names a request with credentials as the subject of a sentence.
+// withCredentials names a request with credentials for the beginning of a title.
 func withCredentials(a *exchange.Response, class string) string {
 	if class == "" {
 		return nameOf(a.Request) + " without credentials"
@@ -49,8 +49,8 @@ func withCredentials(a *exchange.Response, class string) string {
 }
 
 // OpensWithScheme judges that a request with the credential of one scheme was served (section 5). all is the response to
-// the same request with all credentials, or nil if it was not sent: if it is not served either, the scheme is not the
-// cause.
+// the same request with all credentials, or nil if it was not sent. If that request was not served either, the scheme is
+// not the cause.
 func OpensWithScheme(a, all *exchange.Response) error {
 	if a.OK() {
 		return nil
@@ -62,8 +62,8 @@ func OpensWithScheme(a, all *exchange.Response) error {
 		Summary: returns(a) + " with the credential of " + cmp.Or(a.Request.Caller.Name, "one scheme") + " only"})
 }
 
-// IsAsForUnknown judges that a response cannot be distinguished from that for an unknown deployment, for the same caller.
-// revision is the id of a revision of the deployment.
+// IsAsForUnknown judges that a response equals the response for an unknown deployment to the same caller. revision is the
+// id of a revision of the deployment.
 func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
 	v := outcome.Violation{
 		Expected: fmt.Sprintf("%d, as for an unknown deployment", unknown.Status),
@@ -87,8 +87,8 @@ func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
 	return outcome.Fails(a, v)
 }
 
-// HidesName judges that a response to a caller who may not see a deployment does not contain its name. The requests do not
-// contain it, so it is not an echo. name is "" if the deployment has none.
+// HidesName judges that a response does not contain the name of a deployment that the caller must not see. The requests
+// do not contain the name, so it cannot be an echo. name is "" if the deployment has none.
 func HidesName(a *exchange.Response, name string) error {
 	if name == "" || !strings.Contains(string(a.Body), name) {
 		return nil
@@ -101,8 +101,8 @@ func HidesName(a *exchange.Response, name string) error {
 	})
 }
 
-// disguised returns a name of a request without credentials with what a server may take for them: the form of its path,
-// or its headers.
+// disguised names a request without credentials for the beginning of a title, with the form of its path or with the
+// headers that a server may take for credentials.
 func disguised(r exchange.Request) string {
 	var names []string
 	for name := range r.Header {
@@ -120,7 +120,7 @@ func disguised(r exchange.Request) string {
 	return r.Name() + " with " + strings.Join(names, ", ")
 }
 
-// HidesDeployment judges that a list of deployments does not contain the one of another tenant.
+// HidesDeployment judges that a list of deployments does not contain the deployment of another tenant.
 func HidesDeployment(list *exchange.Response, id string) error {
 	if !list.OK() {
 		return nil
@@ -139,8 +139,8 @@ func HidesDeployment(list *exchange.Response, id string) error {
 	return nil
 }
 
-// ShowNothing judges that no response without credentials shows a deployment. Only the members that these responses have
-// are judged: other responses may repeat the path of the request.
+// ShowNothing judges that no response without credentials shows a deployment. It looks only for members that these
+// responses have, because other responses may repeat the path of the request.
 func ShowNothing(responses []*exchange.Response) error {
 	for _, a := range responses {
 		for _, member := range []string{"latest_revision_id", "source_revision_config", "resources.0"} {

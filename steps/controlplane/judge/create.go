@@ -55,8 +55,8 @@ func HasUUIDs(a *exchange.Response) error {
 }
 
 // RefusesInvalid judges that an invalid request was refused: with 422 and an HTTPValidationError, or with another 4xx.
-// The interface shows only the 422, but deployed servers refuse semantic mistakes with other statuses, too. class is
-// the kind of the mistake ("wrong type").
+// The interface shows only the 422, but some deployed servers refuse semantic mistakes with other statuses. class is the
+// kind of the mistake ("wrong type").
 func RefusesInvalid(a *exchange.Response, class string) error {
 	if !a.IsRefused() {
 		return outcome.Fails(a, outcome.Violation{
@@ -72,7 +72,7 @@ func RefusesInvalid(a *exchange.Response, class string) error {
 	return common.ValidationError(a)
 }
 
-// invalidName names an invalid request as the subject of a sentence.
+// invalidName names an invalid request for the beginning of a title.
 func invalidName(a *exchange.Response, class string) string {
 	if class == "" {
 		return nameOf(a.Request)
@@ -80,8 +80,8 @@ func invalidName(a *exchange.Response, class string) string {
 	return nameOf(a.Request) + " (" + class + ")"
 }
 
-// CreatesNothing judges that no deployment exists after a create request that must be refused. found has the ids of the
-// deployments with its name or id. If the server listed deployments before and does not any more, the judgement is
+// CreatesNothing judges that a create request that must be refused has created no deployment. found has the ids of the
+// deployments with its name or id. If the server listed deployments before and no longer does, the judgement is
 // inconclusive.
 func CreatesNothing(a *exchange.Response, found []string, listedBefore, listsNow bool) error {
 	if len(found) > 0 {
@@ -98,8 +98,8 @@ func CreatesNothing(a *exchange.Response, found []string, listedBefore, listsNow
 	return nil
 }
 
-// IgnoresReadOnly judges that no response with a deployment shows a read-only value of the request (section 2). sent is
-// the JSON body of the request. Values of revisions are another requirement's concern.
+// IgnoresReadOnly judges that no response with a deployment shows a read-only value from the request (section 2). sent is
+// the JSON body of the request. Another requirement judges values of revisions.
 func IgnoresReadOnly(sent []byte, responses ...*exchange.Response) error {
 	for _, a := range responses {
 		for _, path := range []string{"id", "latest_revision_id", "created_at", "updated_at", "status"} {
@@ -123,10 +123,10 @@ func IgnoresReadOnly(sent []byte, responses ...*exchange.Response) error {
 // TagDeployment is a deployment after a request with a tag.
 type TagDeployment struct {
 	Act     *exchange.Response // to the request
-	Now     *exchange.Response // the deployment afterwards
-	Tag     string             // the ref of the request, under refs/tags/
-	Sent    bool               // build_on_push was sent, or may have been sent, so the server must show it
-	WasTrue bool               // the deployment has shown build_on_push true: if the field is absent now, it is false
+	Now     *exchange.Response // the deployment after the request
+	Tag     string             // the ref in the request, under refs/tags/
+	Sent    bool               // whether build_on_push was sent, or may have been, so that the server must show it
+	WasTrue bool               // whether the deployment has shown build_on_push true; if it has, an absent field now counts as false
 }
 
 // NeverBuildsTagOnPush judges that a deployment does not show a tag together with build_on_push true (section 2).

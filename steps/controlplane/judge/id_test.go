@@ -8,8 +8,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome/judgetest"
 )
 
-// idRows has rows for each judgement that compares ids. A server may show the same UUID in lower case in one response and
-// in capitals in another.
+// idRows has rows for each judgement that compares ids. A server may write the same UUID in lower case in one response
+// and in capitals in another.
 func idRows() []judgetest.Row {
 	const a, b, c = "aaaaaaaa-0000-4000-8000-000000000001", "bbbbbbbb-0000-4000-8000-000000000002",
 		"cccccccc-0000-4000-8000-000000000003"

@@ -14,20 +14,20 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// deployed is the status at which a deployment serves (section 3).
+// deployed is the status of a deployment that serves requests (section 3).
 const deployed = "DEPLOYED"
 
-// Poll is what polling saw of a revision.
+// Poll has the observations of polling a revision.
 type Poll struct {
 	Response  *exchange.Response // the last one
 	Final     string             // the last status
-	Canonical string             // the same as the interface writes it
+	Canonical string             // the last status in the spelling of the interface
 	Seen      []string           // all statuses, each once
-	Timeout   time.Duration      // the limit of the poll, or 0 if it ended before
+	Timeout   time.Duration      // the time limit if the poll reached it, or 0
 }
 
-// ReachesDeployed judges a poll that had to end in DEPLOYED (section 3). sourceKey is the key of the configuration that
-// holds the source of the revision.
+// ReachesDeployed judges a poll that must end in DEPLOYED (section 3). sourceKey is the configuration key of the
+// revision's source.
 func ReachesDeployed(p Poll, sourceKey string) error {
 	if p.Canonical == deployed {
 		return nil
@@ -44,7 +44,7 @@ func ReachesDeployed(p Poll, sourceKey string) error {
 }
 
 // EndsFailed judges that a poll of a revision whose source cannot be built ends in one of the failed statuses. broken
-// describes the source and, if known, the mistake in it.
+// describes the source and, if known, its mistake.
 func EndsFailed(p Poll, broken string) error {
 	if isFailed(p.Canonical) {
 		return nil
@@ -76,7 +76,7 @@ func (p Poll) endsWrong(expected string) outcome.Violation {
 	}
 }
 
-// KnowsStatuses judges that all statuses of a revision that were seen are of the interface (section 3).
+// KnowsStatuses judges that all statuses of a revision are defined by the interface (section 3).
 func KnowsStatuses(a *exchange.Response, seen []string) error {
 	for _, status := range seen {
 		if !isKnown(status) {
@@ -97,8 +97,8 @@ func isKnown(status string) bool { return slices.Contains(spec.RevisionStatuses(
 
 func isFailed(canonical string) bool { return slices.Contains(spec.FailedStatuses(), canonical) }
 
-// StaysDeployed judges that a revision that was DEPLOYED still is. canonical is the status of the response as the
-// interface writes it.
+// StaysDeployed judges that a revision that was DEPLOYED still is. canonical is the status of the response in the
+// spelling of the interface.
 func StaysDeployed(a *exchange.Response, canonical string) error {
 	if canonical == deployed {
 		return nil
@@ -117,9 +117,9 @@ type Retrieved struct {
 	After  *exchange.Response
 }
 
-// ListAgrees judges that a list shows the same fields of the interface as GET of each revision. updated_at is not
-// compared, because a server may touch a revision in between. A field that has changed between the two responses of GET
-// is not held against the list.
+// ListAgrees judges that a list and GET of each revision show the same values of the fields of the interface. updated_at
+// is not compared, because a server may change a revision in between. If the two responses of GET differ in a field, it
+// is not compared either.
 func ListAgrees(list *exchange.Response, revisions []Retrieved) error {
 	if !list.OK() {
 		return outcome.Blocked("the list cannot be retrieved: %s", outcome.Seen(list))
@@ -139,7 +139,7 @@ func ListAgrees(list *exchange.Response, revisions []Retrieved) error {
 	return nil
 }
 
-// rowOf returns the revision with an id in a list. It does not exist if there is none.
+// rowOf returns the revision with an id in a list. If the list lacks it, the value does not exist.
 func rowOf(list *exchange.Response, id string) gjson.Result {
 	for _, row := range list.Get("resources").Array() {
 		if exchange.SameID(row.Get("id").String(), id) {

@@ -23,9 +23,9 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// RefusesParameter judges a list that was requested with invalid parameters: the response has status 422 and an error
-// that names each of them (sections 4, 7 and 8). request describes the query ("limit=101"), and class its kind ("out of
-// range").
+// RefusesParameter judges a list request with invalid parameters: the response must have status 422 and an error that
+// names each of them (sections 4, 7 and 8). request describes the query ("limit=101"), and class the kind of the value
+// ("out of range").
 func RefusesParameter(a *exchange.Response, request, class string, parameters ...string) error {
 	v := outcome.Violation{Class: class, Expected: "422, with an error that names " + strings.Join(parameters, " and ")}
 	if a.Status != http.StatusUnprocessableEntity {
@@ -45,8 +45,8 @@ func RefusesParameter(a *exchange.Response, request, class string, parameters ..
 	return nil
 }
 
-// RefusesOneOf judges a list that was requested with several invalid parameters. A server may stop at the first problem,
-// so the error must name only one of them.
+// RefusesOneOf judges a list request with several invalid parameters. A server may stop at the first mistake, so the
+// error must name at least one of them.
 func RefusesOneOf(a *exchange.Response, request, class string, parameters ...string) error {
 	for _, parameter := range parameters {
 		if names(a, parameter) {
@@ -56,8 +56,8 @@ func RefusesOneOf(a *exchange.Response, request, class string, parameters ...str
 	return RefusesParameter(a, request, class, parameters[0])
 }
 
-// names reports whether a refusal names a parameter: in a loc, or if it has no loc, anywhere in the body. A refusal
-// without a detail cannot name it (CP-ERROR-5), and counts as one that does.
+// names reports whether a refusal names a parameter: in a loc, or if there is no loc, anywhere in the body. A refusal
+// without a detail cannot name it. CP-ERROR-5 judges that, so names returns true.
 func names(a *exchange.Response, parameter string) bool {
 	if !a.Get("detail").Exists() && a.Get("@this").IsObject() {
 		return true
@@ -86,7 +86,7 @@ func HasListForm(a *exchange.Response) error {
 	return nil
 }
 
-// wrongListField returns the violation by a field of a list that is absent or not of the type ("an array").
+// wrongListField returns the violation by a field of a list that is absent or has the wrong type ("an array").
 func wrongListField(a *exchange.Response, field, kind string) error {
 	v := outcome.Violation{
 		Kind:     outcome.WrongForm,
@@ -100,8 +100,8 @@ func wrongListField(a *exchange.Response, field, kind string) error {
 	return fieldFails(a, field, v)
 }
 
-// IsEmpty judges that a list holds no revision. known has the ids of the deployment's revisions. How an empty list is written is
-// another requirement's concern, so a response without resources is inconclusive.
+// IsEmpty judges that a list contains no revision. known has the ids of the deployment's revisions. A response without
+// resources is inconclusive, because another requirement judges the form of an empty list.
 func IsEmpty(a *exchange.Response, known []string) error {
 	if !a.Get("resources").Exists() {
 		return outcome.Inconclusive("the response has no resources: %s", outcome.Seen(a))
@@ -109,7 +109,7 @@ func IsEmpty(a *exchange.Response, known []string) error {
 	return HasCount(a, 0, known)
 }
 
-// HasCount judges how many revisions a list holds. known has the ids of the deployment's revisions.
+// HasCount judges the number of revisions in a list. known has the ids of the deployment's revisions.
 func HasCount(a *exchange.Response, want int, known []string) error {
 	got := len(a.Get("resources").Array())
 	if got == want {
@@ -137,7 +137,7 @@ func HasCount(a *exchange.Response, want int, known []string) error {
 }
 
 // IsNewestFirst judges the order of the revisions in a list. known has the ids of the revisions that the suite has
-// created, in the order of creation. Others are not judged.
+// created, in the order of creation. Other revisions are not judged.
 func IsNewestFirst(a *exchange.Response, rows []gjson.Result, known []string) error {
 	keys := exchange.IDKeys(known)
 	var listed []listedRevision
@@ -165,16 +165,16 @@ func IsNewestFirst(a *exchange.Response, rows []gjson.Result, known []string) er
 	})
 }
 
-// listedRevision is a revision in a list: its id, its number, counted in the order of creation, and the created_at that is shown,
-// or zero.
+// listedRevision is a revision in a list: its id, its number in the order of creation, and its created_at in the list, or
+// zero.
 type listedRevision struct {
 	id      string
 	number  int
 	created time.Time
 }
 
-// wrongPair returns two revisions of which the one that is listed first is older, or none. Revisions with the same
-// created_at may stand in any order.
+// wrongPair returns two revisions in the wrong order: the older one is listed first. It returns zero values if there are
+// none. Revisions with the same created_at may have any order.
 func wrongPair(rows []listedRevision) (first, second listedRevision) {
 	for i, later := range rows {
 		for _, earlier := range rows[:i] {
@@ -210,8 +210,8 @@ func HasSources(a *exchange.Response, rows []gjson.Result, source string) error 
 	return nil
 }
 
-// ReturnsNoneAgain judges the page at the offset of the last page: it has no revision that was returned before. last is
-// the response of the last page.
+// ReturnsNoneAgain judges the page at the offset of the last page: it must not contain a revision that was returned
+// before. last is the response of the last page.
 func ReturnsNoneAgain(page, last *exchange.Response, ids, before []string) error {
 	returned := exchange.IDKeys(before)
 	for _, id := range ids {
@@ -229,8 +229,8 @@ func ReturnsNoneAgain(page, last *exchange.Response, ids, before []string) error
 	return nil
 }
 
-// NextOffset returns the offset of a page that fetches the next one (section 2). An offset that is not an integer is
-// another requirement's concern.
+// NextOffset returns the offset for the page after the given one (section 2). Another requirement judges an offset that
+// is not an integer.
 func NextOffset(page *exchange.Response) (int, error) {
 	offset := page.Get("offset")
 	if !common.IsInteger(offset) {
@@ -246,18 +246,18 @@ func NextOffset(page *exchange.Response) (int, error) {
 	return int(offset.Num), nil
 }
 
-// Listed is a list, and the revisions that it must hold.
+// Listed is a list, and the revisions that it must contain.
 type Listed struct {
 	Response *exchange.Response
-	IDs      []string           // of the revisions in the list
-	Want     []string           // the ids that it must hold
+	IDs      []string           // ids of the revisions in the list
+	Want     []string           // ids that the list must contain
 	What     string             // describes the request: "with status DEPLOYED"
-	With     *exchange.Response // shows the ids, or nil if the suite has created the revisions
+	With     *exchange.Response // the response that shows these ids, or nil if the suite has created the revisions
 	Whole    []string           // the ids of the list without limit and offset, if it is a page
 }
 
-// HoldsExactly judges that a list holds its revisions, each once, and no others. A list that must be empty has to be
-// served, too.
+// HoldsExactly judges that a list contains the expected revisions, each once, and no others. A list that must be empty
+// must also be served.
 func HoldsExactly(l Listed) error {
 	expected := reports.Count(len(l.Want), "revision")
 	if len(l.What) > longest {
@@ -301,17 +301,17 @@ func HoldsExactly(l Listed) error {
 	return outcome.Fails(l.Response, v)
 }
 
-// isFirstAgain reports whether a page that begins elsewhere has the first revisions of the whole list.
+// isFirstAgain reports whether a page that begins at a later offset has the first revisions of the complete list.
 func (l Listed) isFirstAgain() bool {
 	n := len(l.IDs)
 	return n > 0 && n <= len(l.Whole) && slices.Equal(exchange.IDKeys(l.IDs), exchange.IDKeys(l.Whole[:n])) &&
 		(len(l.Want) == 0 || !exchange.SameID(l.Want[0], l.IDs[0]))
 }
 
-// longest is the largest number of bytes of a description in a title.
+// longest is the maximum length of a description in a title in bytes.
 const longest = 80
 
-// name returns the subject of a sentence about the list.
+// name returns the beginning of a title about the list.
 func (l Listed) name() string {
 	if len(l.What) > longest {
 		return "The list"
@@ -319,14 +319,14 @@ func (l Listed) name() string {
 	return "The list " + l.What
 }
 
-// differences describes the list by its size and the revisions that are wrong: "2 revisions; missing: 1f9c (QUEUED)".
+// differences describes the list by its size and the wrong revisions: "2 revisions; missing: 1f9c (QUEUED)".
 func (l Listed) differences() string {
 	text := reports.Count(len(l.IDs), "revision")
 	missing, repeated, unexpected := difference(l.IDs, l.Want)
 	return text + l.named("missing", missing) + l.named("repeated", repeated) + l.named("unexpected", unexpected)
 }
 
-// named lists the first ids for a description, with their statuses if the responses show them.
+// named lists the first ids for a description. It adds their statuses if the responses show them.
 func (l Listed) named(what string, ids []string) string {
 	const most = 3
 	var names []string
@@ -350,7 +350,7 @@ func (l Listed) named(what string, ids []string) string {
 	return "; " + what + ": " + strings.Join(names, ", ")
 }
 
-// difference returns the wanted ids that are missing or repeated, and the different ids that are not wanted.
+// difference returns the wanted ids that are missing or repeated, and the other ids of the list.
 func difference(ids, want []string) (missing, repeated, unexpected []string) {
 	times := map[string]int{}
 	for _, id := range exchange.IDKeys(ids) {

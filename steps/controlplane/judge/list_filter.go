@@ -9,8 +9,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// IsEmptyOrRefused judges a list that no revision can belong to: it is empty, or it is refused. class is the kind of the
-// value ("unknown value").
+// IsEmptyOrRefused judges a list with a filter that matches no revision: it must be empty or refused. class is the kind
+// of the value ("unknown value").
 func IsEmptyOrRefused(a *exchange.Response, class string) error {
 	rows := a.Get("resources")
 	if a.IsRefused() || a.OK() && rows.Exists() && len(rows.Array()) == 0 {
@@ -32,8 +32,8 @@ func IsEmptyOrRefused(a *exchange.Response, class string) error {
 }
 
 // ShareNone judges that no revision is listed both with remote_reconciled=true and with false. The ids with true were
-// read before and after those with false, because a revision may become reconciled in between. A revision may be in neither
-// list, because whether it is reconciled may be unknown.
+// read before and after those with false, because a revision may become reconciled in between. A revision may be in
+// neither list if it is unknown whether it is reconciled.
 func ShareNone(withTrue, withFalse *exchange.Response, before, ids, after []string) error {
 	if len(before)+len(ids) == 0 && !(withTrue.OK() && withFalse.OK()) {
 		return outcome.Inconclusive("a list cannot be read: %s", outcome.Seen(withTrue))

@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// KeepsOrder checks that the page with limit=2 and offset=1 is a part of the whole list. If it is not, nobody knows which
-// revisions belong to a page: no MUST requires an order. A page of another length is another requirement's concern.
+// KeepsOrder checks that the page with limit=2 and offset=1 is a part of the complete list. Otherwise it is unknown which
+// revisions belong to a page, because no MUST requires an order. Another requirement judges the length of a page.
 func KeepsOrder(all, page []string) error {
 	if len(page) != 2 || len(all) <= 2 || exchange.SameIDs(page, all[1:3]) {
 		return nil
@@ -23,8 +23,8 @@ func KeepsOrder(all, page []string) error {
 		"(CP-LIST-6, CP-LIST-15)").ByRequirement("CP-LIST-6", "CP-LIST-15")
 }
 
-// StandsForValue judges a list with a value in another spelling: it is that of the value, or it is refused. The list's
-// What is the query with the value as the interface shows it: "limit=2".
+// StandsForValue judges a list with a different spelling of a value: it must equal the list with that value, or be
+// refused. The list's What is the query in the spelling of the interface: "limit=2".
 func StandsForValue(l Listed) error {
 	a := l.Response
 	if a.IsRefused() || a.OK() && exchange.SameIDs(l.IDs, l.Want) {
@@ -43,8 +43,8 @@ func StandsForValue(l Listed) error {
 	return outcome.Fails(a, v)
 }
 
-// IsNotFound judges a list of a deployment that does not exist: the response has status 404 and a detail that contains
-// the id (section 7). request describes the request if there are several ("limit=1"), and is empty otherwise.
+// IsNotFound judges a list request for an unknown deployment: the response must have status 404 and a detail that
+// contains the id (section 7). request describes the request if there are several ("limit=1"). Otherwise it is empty.
 func IsNotFound(a *exchange.Response, request, id string) error {
 	v := outcome.Violation{Expected: "404, with a detail that names " + safe.ShortIDs(id)}
 	name := unknownName(a.Request, request)
@@ -66,8 +66,9 @@ func IsNotFound(a *exchange.Response, request, id string) error {
 	return outcome.Fails(a, v)
 }
 
-// HoldsOwnOrRefuses judges a list by another form of an id: it holds a revision of the deployment, or is refused. form
-// describes the id ("an id in braces"), and known has the ids of the deployment's revisions.
+// HoldsOwnOrRefuses judges a list request with a different form of an id: the list must contain a revision of the
+// deployment, or be refused. form describes the id ("an id in braces"), and known has the ids of the deployment's
+// revisions.
 func HoldsOwnOrRefuses(a *exchange.Response, form string, ids, known []string) error {
 	own := exchange.IDKeys(known)
 	isOwn := func(id string) bool { return slices.Contains(own, exchange.IDKey(id)) }
@@ -87,8 +88,8 @@ func HoldsOwnOrRefuses(a *exchange.Response, form string, ids, known []string) e
 	return outcome.Fails(a, v)
 }
 
-// ShowsOwnOrRefuses judges a GET by another form of an id: it shows the object with that id, or is refused. form describes
-// the id ("the id in braces").
+// ShowsOwnOrRefuses judges a GET with a different form of an id: it must show the object with that id, or be refused.
+// form describes the id ("the id in braces").
 func ShowsOwnOrRefuses(a *exchange.Response, form, id string) error {
 	if a.IsRefused() || a.OK() && exchange.MeansSame(a.Get("id").String(), id) {
 		return nil

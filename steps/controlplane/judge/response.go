@@ -45,8 +45,8 @@ func HasID(a *exchange.Response, path, want string) error {
 	return showsOther(a, path, expected, &reports.Check{Statuses: []string{"2XX"}, Requires: []string{want}, IDs: true})
 }
 
-// showsOther returns the violation by a value that is absent or not the expected one. A script can look for the texts that
-// the check requires only if the wrong body does not have them at another place. The check may be nil.
+// showsOther returns the violation by a value that is absent or wrong. The check may be nil. A script searches the body
+// for texts, so it cannot use the check if the wrong body contains the expected texts elsewhere.
 func showsOther(a *exchange.Response, path, expected string, check *reports.Check) error {
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
@@ -63,7 +63,7 @@ func showsOther(a *exchange.Response, path, expected string, check *reports.Chec
 	return fieldFails(a, path, v)
 }
 
-// fieldFails returns a violation by the value at a path of a body (GJSON syntax, plain names).
+// fieldFails returns a violation by the value at a path of a body (a GJSON path of plain names).
 func fieldFails(a *exchange.Response, path string, v outcome.Violation) error {
 	v.Actual = outcome.Shown(a.Get(path))
 	v.Pointer = pointerTo(path)
@@ -76,7 +76,7 @@ func pointerTo(path string) string { return "/" + strings.ReplaceAll(path, ".", 
 // nameAt returns the last name of a GJSON path.
 func nameAt(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
-// unserved returns the kind of a violation by a response that should have had status 2xx.
+// unserved returns the kind of a violation by a response that must have status 2xx.
 func unserved(a *exchange.Response) outcome.Kind {
 	switch {
 	case a.Status >= http.StatusInternalServerError:
@@ -87,7 +87,7 @@ func unserved(a *exchange.Response) outcome.Kind {
 	return outcome.WrongStatus
 }
 
-// unrefused returns the kind of the violation if a response is not the refusal that the interface requires.
+// unrefused returns the kind of a violation by a response that is not the required refusal.
 func unrefused(a *exchange.Response) outcome.Kind {
 	switch {
 	case a.OK():
@@ -103,7 +103,7 @@ func returns(a *exchange.Response) string {
 	return fmt.Sprintf("%s returns %d", nameOf(a.Request), a.Status)
 }
 
-// acceptedOrReturns describes a response that should have been a refusal. request is the subject.
+// acceptedOrReturns describes a response that must be a refusal. request is the subject.
 func acceptedOrReturns(a *exchange.Response, request string) string {
 	if a.OK() {
 		return request + " is accepted"
@@ -111,7 +111,7 @@ func acceptedOrReturns(a *exchange.Response, request string) string {
 	return fmt.Sprintf("%s returns %d", request, a.Status)
 }
 
-// nameOf returns a name of a request as the subject of a sentence.
+// nameOf returns a name of a request for the beginning of a title.
 func nameOf(r exchange.Request) string {
 	switch {
 	case r.Method == http.MethodPost:
@@ -132,8 +132,8 @@ func nameOf(r exchange.Request) string {
 	return "GET of the deployment"
 }
 
-// unknownName is nameOf for a request with an id that no object has. what describes the request if there are several of
-// them ("the nil UUID"), and is empty otherwise.
+// unknownName is nameOf for a request with an unknown id. what describes the request if there are several ("the nil
+// UUID"). Otherwise it is empty.
 func unknownName(r exchange.Request, what string) string {
 	name := "GET of an unknown deployment"
 	switch {
@@ -150,7 +150,7 @@ func unknownName(r exchange.Request, what string) string {
 	return name
 }
 
-// objectOf returns a name for the object in a response, as the subject of a sentence.
+// objectOf names the object in a response for the beginning of a title.
 func objectOf(r exchange.Request) string {
 	switch {
 	case r.Method == http.MethodPost:
@@ -171,14 +171,14 @@ func compared(shown, with *exchange.Response) outcome.Comparison {
 	return outcome.Comparison{Shown: shown.ID, With: with.ID}
 }
 
-// Instant returns the time of a date-time with any offset and precision, and whether it is one.
+// Instant returns the time of a date-time with any offset and precision, and reports whether the value is a valid one.
 func Instant(v gjson.Result) (time.Time, bool) {
 	t, err := time.Parse(time.RFC3339Nano, strings.ToUpper(v.String())) // RFC 3339 allows a small t and z
 	return t, err == nil
 }
 
-// sameInstant compares two date-times as exactly as the less precise of them is written: a response may show a time
-// that the server has not stored yet.
+// sameInstant compares two date-times with the precision of the less precise one, because a response may show a time
+// before the server has stored it.
 func sameInstant(a, b gjson.Result) (same, comparable bool) {
 	at, isTime := Instant(a)
 	bt, isTime2 := Instant(b)
@@ -189,7 +189,7 @@ func sameInstant(a, b gjson.Result) (same, comparable bool) {
 	return at.Sub(bt).Abs() < unit, isTime && isTime2
 }
 
-// IsBefore reports whether a date-time is before another one. It compares them with the precision of the less precise one.
+// IsBefore reports whether a date-time is before another one, with the precision of the less precise one.
 func IsBefore(a, b gjson.Result) bool {
 	same, comparable := sameInstant(a, b)
 	if same || !comparable {

@@ -28,14 +28,14 @@ func IsUnknown(a *exchange.Response) error {
 	return common.HasDetail(a)
 }
 
-// Created has the fields of a deployment in the response to its creation. An unknown field is empty.
+// Created has the fields of a deployment in the response to its creation. Unknown fields are empty.
 type Created struct {
 	ID       string
 	Revision string // id of the first revision
 	Source   string
 }
 
-// IsTheCreated judges that a response shows a deployment as it was created (section 2).
+// IsTheCreated judges that a response shows a deployment with the fields from its creation (section 2).
 func IsTheCreated(a *exchange.Response, c Created) error {
 	if err := IsServed(a); err != nil {
 		return err
@@ -54,7 +54,7 @@ func IsTheCreated(a *exchange.Response, c Created) error {
 	return showsOther(a, "source", fmt.Sprintf("source %q", c.Source), nil)
 }
 
-// HaveIDs judges that each response is served and shows the object with the id of its request.
+// HaveIDs judges that each request is served and the response shows the object with the id of the request.
 func HaveIDs(responses []*exchange.Response, ids []string) error {
 	for i, a := range responses {
 		if err := IsServed(a); err != nil {
@@ -67,7 +67,7 @@ func HaveIDs(responses []*exchange.Response, ids []string) error {
 	return nil
 }
 
-// HasSource judges that a response shows a source (section 2).
+// HasSource judges that a response shows the given source (section 2).
 func HasSource(a *exchange.Response, source string) error {
 	if err := IsServed(a); err != nil {
 		return err
@@ -82,11 +82,11 @@ func HasSource(a *exchange.Response, source string) error {
 var SourceFields = []string{"source_revision_config.repo_ref", "source_revision_config.graph_config_path",
 	"source_revision_config.image_uri"}
 
-// commitField is the commit that was used.
+// commitField is the commit that was built.
 const commitField = "source_revision_config.repo_commit_sha"
 
-// HasConfig judges that a response shows every value that a request has set in source_revision_config. Other fields are
-// the server's own.
+// HasConfig judges that a response shows every value that a request has set in source_revision_config. The server chooses
+// the values of other fields.
 func HasConfig(a *exchange.Response, sent map[string]any) error {
 	if err := IsServed(a); err != nil {
 		return err
@@ -110,8 +110,8 @@ func HasConfig(a *exchange.Response, sent map[string]any) error {
 	return nil
 }
 
-// ConfigFollowsLatest judges each response that names the new revision as the latest one: it has the configuration of
-// the update, and not that of an earlier revision (section 2).
+// ConfigFollowsLatest judges each response that names the new revision as the latest one: it must have the configuration
+// of the update, and not that of an earlier revision (section 2).
 func ConfigFollowsLatest(responses []*exchange.Response, latest string, update map[string]any) error {
 	named := 0
 	for _, a := range responses {
@@ -138,7 +138,7 @@ func ConfigUnchanged(now, before *exchange.Response) error {
 	return FieldsKept(now, before, append(slices.Clone(SourceFields), commitField))
 }
 
-// HoldsOnly judges that a list has one revision and no others.
+// HoldsOnly judges that a list contains the given revision and no others.
 func HoldsOnly(list *exchange.Response, ids []string, revision string) error {
 	if list.OK() && exchange.SameIDs(ids, []string{revision}) {
 		return nil
@@ -161,7 +161,7 @@ func HoldsOnly(list *exchange.Response, ids []string, revision string) error {
 	return outcome.Fails(list, v)
 }
 
-// IsComplete judges that a revision has the fields that every revision has, and that none of them is null (section 2).
+// IsComplete judges that a revision has all required fields and that none of them is null (section 2).
 func IsComplete(a *exchange.Response) error {
 	required := []string{"id", "created_at", "updated_at", "status", "source", "source_revision_config"}
 	for _, field := range required {
@@ -191,7 +191,7 @@ func CreatedAtUnchanged(revisions []Reread) error {
 			return outcome.Blocked("the revision cannot be retrieved: %s", outcome.Seen(r.Now))
 		}
 		if r.First == nil {
-			continue // a revision under another id is another requirement's concern
+			continue // another requirement judges a revision with a different id
 		}
 		count++
 		was, is := r.First.Get("created_at"), r.Now.Get("created_at")
@@ -261,8 +261,8 @@ func HasCommit(a *exchange.Response, commit string) error {
 	return fieldFails(a, commitField, v)
 }
 
-// FieldsKept judges that fields, as GJSON paths, have their values from before an update. A field that had no value may
-// get one when the revision is built.
+// FieldsKept judges that fields, given as GJSON paths, have the same values as before an update. A field without a value
+// may get one when the revision is built.
 func FieldsKept(now, before *exchange.Response, paths []string) error {
 	compares := 0
 	for _, path := range paths {

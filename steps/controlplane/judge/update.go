@@ -13,7 +13,7 @@ import (
 // Snapshot is a deployment at one time.
 type Snapshot struct {
 	Deployment *exchange.Response
-	List       *exchange.Response // of its revisions
+	List       *exchange.Response // list of its revisions
 	Latest     string             // id of the latest revision
 	Revisions  []string           // ids in the list
 }
@@ -29,7 +29,7 @@ func Added(before, after Snapshot) []string {
 	return added
 }
 
-// distinct returns each of the ids once, in their order. CP-LIST-6 judges lists that repeat a revision.
+// distinct returns each of the ids once, in the order of the list. CP-LIST-6 judges lists with duplicates.
 func distinct(ids []string) (each []string) {
 	for _, id := range ids {
 		if !exchange.ContainsID(each, id) {
@@ -39,7 +39,7 @@ func distinct(ids []string) (each []string) {
 	return each
 }
 
-// CreatesRevisions judges that an update, or several, created the wanted number of revisions and lost none (section 2).
+// CreatesRevisions judges that one or several updates created the wanted number of revisions and lost none (section 2).
 // act is the last response. expected describes the wanted number.
 func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, expected string) error {
 	added, listed := Added(before, after), len(distinct(after.Revisions))
@@ -79,7 +79,8 @@ func CreatesRevisions(act *exchange.Response, before, after Snapshot, want int, 
 	return outcome.Fails(act, v)
 }
 
-// updateOf returns a name of an update: by whom if that is not the owner, that it was refused, and what it sent.
+// updateOf returns a name of an update: its sender unless that is the owner, whether it was refused, and the values that
+// it sent.
 func updateOf(a *exchange.Response) string {
 	name := "An update"
 	if a.IsRefused() {
@@ -95,7 +96,7 @@ func updateOf(a *exchange.Response) string {
 	return name + " with " + safe.CutJSON(string(a.Request.Body), 90)
 }
 
-// NamesRevision judges that after an update the latest_revision_id of a deployment names the new revision.
+// NamesRevision judges that the latest_revision_id of a deployment names the new revision after an update.
 func NamesRevision(before, after Snapshot, revision string) error {
 	const path = "latest_revision_id"
 	shown := after.Deployment.Get(path).String()
@@ -135,8 +136,8 @@ func NamesSecond(before, after Snapshot, first, second string) error {
 	return outcome.Fails(after.Deployment, v)
 }
 
-// WasServed returns nil if the update returned 2xx. A refused update is not applicable, and any other failure is
-// inconclusive, because the effect of the update is then unknown.
+// WasServed returns nil if the update returned 2xx. A refused update is not applicable. Any other failure is
+// inconclusive, because the effect of the update is unknown.
 func WasServed(a *exchange.Response) error {
 	switch {
 	case a.OK():
@@ -147,7 +148,7 @@ func WasServed(a *exchange.Response) error {
 	return outcome.Inconclusive("the update was not served: %s", outcome.Seen(a))
 }
 
-// LatestHasSource judges the source of the latest revision. One that cannot be retrieved is not judged.
+// LatestHasSource judges the source of the latest revision, unless that revision cannot be retrieved.
 func LatestHasSource(latest *exchange.Response, source string) error {
 	if !latest.OK() {
 		return nil
@@ -155,8 +156,8 @@ func LatestHasSource(latest *exchange.Response, source string) error {
 	return HasSource(latest, source)
 }
 
-// ReadOnlyUnchanged judges that a deployment has its id and created_at from before an update. The interface does not say
-// that a deployment has a created_at.
+// ReadOnlyUnchanged judges that a deployment has the same id and created_at as before an update. The interface does not
+// require a deployment to have a created_at.
 func ReadOnlyUnchanged(now, before *exchange.Response) error {
 	for _, field := range []string{"id", "created_at"} {
 		was, is := before.Get(field), now.Get(field)

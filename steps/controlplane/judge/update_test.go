@@ -7,14 +7,14 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome/judgetest"
 )
 
-// snapshot returns a deployment with revisions, of which the last is the latest.
+// snapshot returns a deployment with revisions. The last one is the latest.
 func snapshot(id int, revisions ...string) Snapshot {
 	s := Snapshot{Deployment: numbered(id, 200, `{}`), List: numbered(id, 200, `{}`), Revisions: revisions}
 	s.Latest = revisions[len(revisions)-1]
 	return s
 }
 
-// expectedNew returns the text of the steps for the number of revisions that must be new.
+// expectedNew returns the text of the steps for the required number of new revisions.
 func expectedNew(want int) string {
 	return []string{"the same revisions as before", "1 new revision, and all earlier ones",
 		"2 new revisions, one for each update that returned 2xx"}[want]
