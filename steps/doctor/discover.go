@@ -56,7 +56,7 @@ func Discover(ctx context.Context, c *config.Config, announce func(string)) (d c
 	return d, x.problems(), nil
 }
 
-// findings returns the results of the checks of subjects, as a comment of the draft.
+// findings returns the results of the checks of the subjects, as a comment of the draft.
 func (d *discoverer) findings(subjects ...string) string {
 	var all []string
 	for _, c := range d.Checks {
@@ -67,7 +67,7 @@ func (d *discoverer) findings(subjects ...string) string {
 	return "Given. " + strings.Join(all, "; ") + "."
 }
 
-// line formats a text of the target for a comment: without secrets and without line breaks.
+// line formats a text of the target as one line of a comment, without secrets.
 func (d *discoverer) line(format string, args ...any) string {
 	return safe.Line(d.target.Redact.Text(fmt.Sprintf(format, args...)))
 }
@@ -122,8 +122,9 @@ func (d *discoverer) deployments(ctx context.Context) (rows []gjson.Result, list
 		reports.Count(len(rows), "deployment"))
 }
 
-// draftSources drafts the edition, which is the given one, or else that of the source of a deployment: each source
-// belongs to one edition (section 2). A source that is not in the interface may be the target's word for one that is.
+// draftSources drafts the edition: the given one, or else the edition of a deployment's source, because each source
+// belongs to one edition (section 2). A source that is not in the interface may be the target's word for a source of the
+// interface.
 func (d *discoverer) draftSources(deployments []gjson.Result) (edition string) {
 	editions := map[string]string{config.GitHost: config.Cloud, config.ExternalContainer: config.SelfHosted}
 	d.Suggest("edition", nil, "Not known: no deployment with a source of one edition is listed.")
@@ -216,8 +217,8 @@ func (d *discoverer) draftUsers() {
 			"get is not judged.")
 }
 
-// draftAgent drafts how threads are listed from the response to the first user, and status and detail of refusals from
-// the responses to the requests without credentials and with an unknown token.
+// draftAgent drafts the listing operation from the response to the first user. It drafts the status and detail of
+// refusals from the responses to the requests without credentials and with an unknown token.
 func (d *discoverer) draftAgent() {
 	call := d.listed.request.Method + " " + d.listed.request.Path
 	how := "get"
@@ -243,7 +244,8 @@ func (d *discoverer) draftAgent() {
 		d.line("without credentials %q, with an unknown token %q", first, second))
 }
 
-// perCase returns the values of the cases of a refusal: one for all of them if the two that were tried are equal.
+// perCase returns the values of a refusal in each case. If the two cases that were tried have the same value, it is the
+// value of all cases.
 func perCase[T int | string](missing, invalid T) config.PerCase[T] {
 	if missing == invalid {
 		return config.Always(missing)

@@ -24,7 +24,7 @@ import (
 // State is the result of a check.
 type State string
 
-// The results of a check. Only a problem prevents a test run.
+// The results of a check. Only Problem prevents a test run.
 const (
 	Fine    State = "ok"
 	Noted   State = "note"
@@ -49,7 +49,8 @@ type Examination struct {
 // Testable reports whether a test run could judge any requirement.
 func (e *Examination) Testable() bool { return e.Judged > 0 && len(e.problems()) == 0 }
 
-// Sort moves problems to the front, then missing keys, notes, and checks that passed. Within these the order remains.
+// Sort orders the checks: problems, missing keys, notes, and checks that passed. Checks of the same kind keep their
+// order.
 func (e *Examination) Sort() {
 	order := []State{Problem, Missing, Noted, Fine}
 	slices.SortStableFunc(e.Checks, func(a, b Check) int { return slices.Index(order, a.State) - slices.Index(order, b.State) })
@@ -84,7 +85,7 @@ func (e *Examination) add(state State, subject, found, remedy string) {
 // examiner checks one target.
 type examiner struct {
 	*Examination
-	suite.Options // of the test run that would follow
+	suite.Options // options of the test run that would follow
 	target        *target.Target
 	plane         *plane.Plane
 	agents        *agent.Agents
@@ -110,8 +111,9 @@ func newExaminer(t *target.Target, maker *shared.Maker, o suite.Options) *examin
 const requestsAtOnce = 9
 
 // Examine checks whether a test run with the options could judge the target, and which keys its configuration lacks. It
-// only reads, unless try is set: then it also runs the conformance graph once for each word of its contract, on threads
-// that it removes if the agent server supports DELETE. It returns an error if the context ends or the route is invalid.
+// only reads, unless try is set. With try it also runs the conformance graph once for each word of its contract, on
+// threads that it removes if the agent server supports DELETE. It returns an error if the context ends or the route is
+// invalid.
 func Examine(ctx context.Context, o suite.Options, try bool) (*Examination, error) {
 	c := o.Config
 	t, err := target.New(target.Options{

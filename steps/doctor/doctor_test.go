@@ -39,7 +39,7 @@ const (
 
 var unauthorized = respond(401, "application/json", `{"detail":"no"}`)
 
-// guarded calls the handler for requests with the key or a user's token, and refuses all others.
+// guarded calls the handler for requests with the key or a user's token. It refuses all other requests.
 func guarded(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Api-Key") == "the-key-of-the-plane" || strings.HasPrefix(r.Header.Get("Authorization"), "Bearer token-") {
@@ -79,7 +79,7 @@ func theAgent(c *config.Config, base string) {
 	c.Users = []config.User{{Name: "owner", Token: "token-1"}, {Name: "other", Token: "token-2"}}
 }
 
-// on returns the first check of a subject as one line.
+// on returns the first check about a subject as one line.
 func (e *Examination) on(subject string) string {
 	for _, c := range e.Checks {
 		if c.Subject == subject {
@@ -89,8 +89,8 @@ func (e *Examination) on(subject string) string {
 	return ""
 }
 
-// TestExamine checks notes and problems, and that no line shows a secret that the target repeats. Further wrong set-ups are
-// in the tests of the command.
+// TestExamine checks notes and problems, and that no line shows a secret that the target repeats. The tests of the
+// command have further wrong set-ups.
 func TestExamine(t *testing.T) {
 	closing := func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 	moved := func(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +124,7 @@ func TestExamine(t *testing.T) {
 	by := func(change func(*config.Config, string), more func(*config.Config)) func(*config.Config, string) {
 		return func(c *config.Config, base string) { change(c, base); more(c) }
 	}
-	_, err := sharedOracle() // bubbles share it
+	_, err := sharedOracle() // bubbles share the oracle
 	require.NoError(t, err)
 	type says map[string]string // by subject
 	for name, c := range map[string]struct {

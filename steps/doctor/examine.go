@@ -49,7 +49,7 @@ func (x *examiner) examineTarget(ctx context.Context) {
 }
 
 // singleCredentials returns a sender for each credential if several are configured, because a valid credential hides an
-// invalid one, and the other tenant.
+// invalid one. It also returns the other tenant.
 func (x *examiner) singleCredentials() (all []target.Sender) {
 	for _, each := range x.target.Given(x.target.Config.Credentials) {
 		all = append(all, target.Sender(each.Scheme))
@@ -112,11 +112,11 @@ func (x *examiner) examinePlane(ctx context.Context, probes []*probe) {
 
 // expectation describes the expected response to a request with credentials.
 type expectation struct {
-	key      string // of the address
+	key      string // key of the address
 	isMet    func(*exchange.Response) bool
 	response string // the expected response
 	met      string // the conclusion if isMet
-	hint     string // the remedy if the response is another one
+	hint     string // the remedy if the response is not the expected one
 	refusal  string // the remedy if the credentials are refused
 	unset    string // the remedy if no credentials are configured; "" if some are
 }
@@ -139,8 +139,8 @@ func (x *examiner) examine(ctx context.Context, subject string, p, nobody *probe
 	return check.State
 }
 
-// examineExisting looks for deployments and refusals in the same way as a test run, unless there is a problem, and
-// reports the deployment that a run without create.body would read.
+// examineExisting looks for deployments and refusals in the same way as a test run, unless there is a problem. It reports
+// the deployment that a test run without create.body would read.
 func (x *examiner) examineExisting(ctx context.Context) {
 	if len(x.problems()) > 0 {
 		return
@@ -166,8 +166,8 @@ func (x *examiner) examineExisting(ctx context.Context) {
 		reports.Count(len(found[0].Revisions), "revision")), "")
 }
 
-// listProbes returns requests for the threads: as each user that a test run uses, then without credentials, with an
-// unknown token and, if it is configured, with the blocked token.
+// listProbes returns requests for the threads: as each user of a test run, without credentials, with an unknown token,
+// and with the blocked token if it is configured.
 func (x *examiner) listProbes(search bool) (all []*probe) {
 	users := x.target.UserKeys()
 	for _, key := range users[:len(x.target.Config.JudgedUsers())] {
@@ -190,8 +190,7 @@ func (x *examiner) listProbe(who target.Caller, search bool) *probe {
 }
 
 // orSearch requests the threads with the search endpoint if agent.listing is not set and GET /threads is not served or
-// returns something other than a list, as a test run does. It returns the probes of GET /threads if the search is not
-// served either.
+// returns no list, as a test run does. It returns the probes of GET /threads if the search is not served either.
 func (x *examiner) orSearch(ctx context.Context, listed []*probe) []*probe {
 	first := listed[0]
 	if x.target.Config.Agent.Listing != "" || first.response == nil {
@@ -218,8 +217,8 @@ func (x *examiner) orSearch(ctx context.Context, listed []*probe) []*probe {
 
 const configureUsers = "set users: the first creates the data, the second must not see it"
 
-// examineAgent checks the responses to the requests of listProbes. If no users are configured, the request without
-// credentials replaces that of the first user.
+// examineAgent checks the responses to the requests of listProbes. If no users are configured, it checks the request
+// without credentials in place of the first user's.
 func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 	n := len(x.target.Config.JudgedUsers())
 	users, nobody, unknown := probes[:n], probes[n], probes[n+1]
@@ -254,7 +253,7 @@ func (x *examiner) examineAgent(ctx context.Context, probes []*probe) {
 type refusal struct {
 	probe       *probe
 	how         string // "without credentials"
-	requirement string // fails if the response is not the expected one
+	requirement string // the requirement that fails if the response is wrong
 	wanted      []int  // the configured statuses; empty: any 4xx
 	expected    string // describes them
 }
@@ -281,8 +280,8 @@ func (x *examiner) describe(r refusal) string {
 	return fmt.Sprintf("%s: expected %s, got %d: %s will fail", r.how, r.expected, a.Status, r.requirement)
 }
 
-// examineRefusals reports the responses to the requests without credentials, with an unknown token and, if there is one,
-// with the blocked token in one line.
+// examineRefusals reports in one line the responses to the requests without credentials, with an unknown token and, if
+// configured, with the blocked token.
 func (x *examiner) examineRefusals(probes []*probe) {
 	status := x.target.Config.Agent.RejectedStatus
 	expected := func(c config.RefusalCase) string { return cmp.Or(status.Words(c), "a 4xx status") }
@@ -311,7 +310,7 @@ func (x *examiner) examineRefusals(probes []*probe) {
 }
 
 // remedyForRefusals returns the remedy for the responses to requests that the authentication handler must refuse, in the
-// order of the cases, or "" if the configuration cannot accept them.
+// order of the cases. It returns "" if no configuration would accept the responses.
 func remedyForRefusals(responses []*exchange.Response) string {
 	if slices.Contains(responses, nil) {
 		return ""

@@ -46,7 +46,7 @@ func (x *examiner) tryGraph(ctx context.Context) {
 		found := x.target.Redact.Excerpt(err.Error())
 		o, isOutcome := errors.AsType[*outcome.Outcome](err)
 		switch {
-		case !isOutcome || !o.IsBy(reports.ByGraph): // the cause is not the graph, so the other words would fail as well
+		case !isOutcome || !o.IsBy(reports.ByGraph): // the graph is not the cause, so the other words would fail as well
 			if w == agent.Echo { // no run works
 				word = subject
 			}
@@ -60,8 +60,8 @@ func (x *examiner) tryGraph(ctx context.Context) {
 	}
 }
 
-// examineIdentity compares the identity that a run of the first user reports with the configured ones, and adds a note if
-// it is another one. If no run can be started, the words of the graph report it.
+// examineIdentity compares the identity in a report of the first user's run with the configured identities, and adds a
+// note if it differs. If no run can be started, the trial of the words reports that.
 func (x *examiner) examineIdentity(ctx context.Context, s *agent.Server) {
 	users := x.target.Config.JudgedUsers()
 	if len(users) == 0 || users[0].Identity == "" {
@@ -86,7 +86,7 @@ func (x *examiner) removeThreads(ctx context.Context) {
 	threads := x.target.Ledger.Left(evidence.Thread)
 	all := reports.Count(len(threads), "thread")
 	agent.RemoveThreads(ctx, x.target, threads, func(e reports.LedgerEntry) {
-		_ = x.target.Ledger.Tried(e) // it has no file
+		_ = x.target.Ledger.Tried(e) // the ledger has no file
 	})
 	remaining := x.target.Ledger.Left(evidence.Thread)
 	if len(remaining) > 0 {

@@ -45,8 +45,8 @@ func (x *examiner) seen(a *exchange.Response) string {
 // errBusy is the cause of a request that ends because the target repeatedly asks the client to wait.
 var errBusy = errors.New("the target keeps asking the client to wait")
 
-// sendAll sends the probes at the same time, so that a target that does not respond costs the time of one request,
-// including the waits that the target asks for. The limit allows for the waits that the key rate causes.
+// sendAll sends the probes at the same time. A target that does not respond then costs the time of only one request,
+// including the waits that the target asks for. The limit also allows for the waits of the key rate.
 func (x *examiner) sendAll(ctx context.Context, probes ...*probe) {
 	turns := time.Duration(len(probes)) * x.target.Config.Every()
 	limited, cancel := context.WithTimeoutCause(ctx, x.target.Config.Timeouts.Request+time.Second+turns, errBusy)
@@ -58,8 +58,8 @@ func (x *examiner) sendAll(ctx context.Context, probes ...*probe) {
 	wait.Wait()
 }
 
-// checkResponse describes a missing response, or a response that no server of the interface gives to valid credentials.
-// It returns a check without Found if there is no problem. The key is that of the address, and refusal is the remedy if
+// checkResponse describes a missing response, or a response that no server of the interface returns to valid credentials.
+// It returns a check without Found if there is no problem. key is the key of the address, and refusal is the remedy if
 // the credentials are refused. If the address refuses requests without credentials, a server of the interface is there,
 // and most problems are only notes.
 func (x *examiner) checkResponse(ctx context.Context, p, nobody *probe, key, refusal string) Check {
@@ -104,7 +104,7 @@ func (p *probe) check(state State, remedy, format string, args ...any) Check {
 	return Check{State: state, Found: p.call() + ": " + fmt.Sprintf(format, args...), Remedy: remedy}
 }
 
-// stateBehind returns the state of a check for which an address that refuses requests without credentials is no problem.
+// stateBehind returns the state of a check. An address that refuses requests without credentials is not a problem.
 func (x *examiner) stateBehind(nobody *probe) State {
 	if x.isRefused(nobody) {
 		return Noted
@@ -143,7 +143,8 @@ func (x *examiner) checkOtherBody(ctx context.Context, p, nobody *probe, key str
 	return p.check(state, baseAddress(key, elsewhere), "expected JSON, got %s", got)
 }
 
-// checkNotServed describes a response that is the same with and without credentials: the operation is not served.
+// checkNotServed describes a response that is the same with and without credentials, which shows that the operation is
+// not served.
 func (x *examiner) checkNotServed(ctx context.Context, p, nobody *probe, key string) Check {
 	base, side, status := p.request.Base, p.request.Side, p.response.Status
 	found := x.guarded(ctx, nobody)
@@ -161,8 +162,8 @@ func (x *examiner) checkNotServed(ctx context.Context, p, nobody *probe, key str
 // isList reports whether a response is a list of threads.
 func isList(a *exchange.Response) bool { return a != nil && a.OK() && a.IsArray() }
 
-// listedAbove returns the base address without the path of the threads. It returns "" if the configured address does
-// not end with that path, or if the threads are not listed without it.
+// listedAbove returns the base address without the path of the threads. It returns "" if the configured address does not
+// end with that path, or if the shortened address does not list the threads.
 func (x *examiner) listedAbove(ctx context.Context, p *probe) string {
 	above, endsWithThreads := strings.CutSuffix(p.request.Base, agent.ThreadsPath)
 	if p.request.Side != spec.AgentServer || !endsWithThreads || isList(p.response) {
@@ -177,7 +178,7 @@ func (x *examiner) listedAbove(ctx context.Context, p *probe) string {
 	return above
 }
 
-// headersRemedy returns the remedy for a gateway in front of a side that misses a header.
+// headersRemedy returns the remedy for a gateway in front of a side that requires a header.
 func (x *examiner) headersRemedy(side spec.Side) string {
 	key := "headers.control_plane"
 	if side == spec.AgentServer {
@@ -191,8 +192,8 @@ func (x *examiner) headersRemedy(side spec.Side) string {
 
 const rateLimit = "wait, or lift the target's rate limit for the tests"
 
-// baseAddress returns the remedy if another server responds at the configured address. It names the right address if
-// that was found.
+// baseAddress returns the remedy if a different server responds at the configured address. It names the right address if
+// known.
 func baseAddress(key, found string) string {
 	if found == "" {
 		return "check " + key + ": is it the base URL, with its path prefix?"
@@ -200,7 +201,8 @@ func baseAddress(key, found string) string {
 	return "set " + key + " to " + found
 }
 
-// describeMissing describes why there was no response and at which stage, with a remedy.
+// describeMissing describes the reason why there was no response and the stage at which the request failed, with a
+// remedy.
 func (x *examiner) describeMissing(p *probe, key string) (found, remedy string) {
 	none, hasNone := errors.AsType[*exchange.NoResponse](p.err)
 	switch {
@@ -224,14 +226,14 @@ func (x *examiner) describeMissing(p *probe, key string) (found, remedy string) 
 }
 
 // guarded looks for a base address on the same host that refuses a request without credentials. It tries the configured
-// address, the paths above it and /api below it, and returns the first, or "" if there is none.
+// address, the paths above it and /api below it. It returns the first match, or "".
 func (x *examiner) guarded(ctx context.Context, nobody *probe) string {
 	configured := nobody.request.Base
 	var probes []*probe
 	for _, base := range append([]string{configured}, suite.BasesNear(configured)...) {
 		p := &probe{request: nobody.request}
 		p.request.Base = base
-		if p.request.Side == spec.AgentServer { // an agent server may not list threads
+		if p.request.Side == spec.AgentServer { // an agent server need not list threads
 			p.request.Method = http.MethodGet
 			p.request.Path = agent.StatePath(target.UnknownID())
 			p.request.Body = nil
@@ -247,7 +249,8 @@ func (x *examiner) guarded(ctx context.Context, nobody *probe) string {
 	return ""
 }
 
-// otherHalf describes, for the address of each half, the other half that may be served there, and the remedy.
+// otherHalf has, for the address of each half, the name of the other half, which may be served there by mistake, and the
+// remedy.
 var otherHalf = map[spec.Side]struct{ name, remedy string }{
 	spec.ControlPlane: {"an agent server", "set agent_target to it, and target to the control plane if there is one"},
 	spec.AgentServer:  {"a control plane", "set agent_target to the address of a deployed agent server"},
@@ -257,7 +260,7 @@ func hasPathOfPlane(base string) bool {
 	return strings.HasSuffix(base, plane.DeploymentsPath) || strings.HasSuffix(base, "/v2")
 }
 
-// isOtherHalf reports whether the other half is served at the address of a half: it refuses a read without credentials.
+// isOtherHalf reports whether the address of a half serves the other half: it refuses a read without credentials.
 func (x *examiner) isOtherHalf(ctx context.Context, nobody *probe) bool {
 	base := nobody.request.Base
 	p := &probe{request: x.target.ToControlPlane(target.Nobody, http.MethodGet, plane.RevisionsPath(target.UnknownID()), nil)}

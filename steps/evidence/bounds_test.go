@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/client"
 )
 
-// TestRecordedBodies checks how much is recorded of a large body, and of bodies after many others. No cut leaves a part of
-// a secret.
+// TestRecordedBodies checks how much is recorded of a large body, and of bodies after many others. A recorded part must
+// not end within a secret.
 func TestRecordedBodies(t *testing.T) {
 	const secret = "secret-of-twenty-chars"
 	w := &recorder{redact: client.NewRedactor(map[string]string{secret: "$K"})}

@@ -1,5 +1,5 @@
-// Package evidence records what a test run has seen: every exchange, its contract violations, the covered parts of the
-// interface, and what was created at the target.
+// Package evidence records the observations of a test run: every exchange, its contract violations, the covered parts of
+// the interface, and everything that was created at the target. Start with [Collector].
 //
 // It gives no verdicts. Contract violations are grouped by operation, status, pointer and keyword, so that one fault of
 // the target is reported once, no matter how many scenarios have seen it.
@@ -27,7 +27,7 @@ type Collector struct {
 	recorder *recorder
 	start    time.Time
 
-	// Reread returns an exchange that a recording has, or nil for a test run, whose exchanges are all kept.
+	// Reread returns an exchange of a recording. It is nil in a test run, which keeps all exchanges in memory.
 	Reread func(id int) reports.Exchange
 
 	mu           sync.Mutex         // guards the fields below; held while an exchange gets its ID and is recorded
@@ -58,7 +58,7 @@ func New(oracle *spec.Oracle, redact *client.Redactor, start time.Time, words sp
 	}
 }
 
-// StartAt sets the time from which the record counts, before anything is recorded.
+// StartAt sets the time at which the record begins. Call it before anything is recorded.
 func (c *Collector) StartAt(start time.Time) { c.start = start }
 
 // Grow makes room for a number of exchanges.
@@ -83,7 +83,7 @@ func (c *Collector) Observe(ctx context.Context, r exchange.Request, sent time.T
 	if r.Recorded {
 		r.Wrong = r.Wrong || len(against) > 0
 	}
-	if !r.Wrong { // IDs are sent in the form in which the target returned them
+	if !r.Wrong { // IDs are sent in the same form as the target returned them
 		against = slices.DeleteFunc(against, func(v spec.Violation) bool {
 			return v.Keyword == "format" && strings.HasPrefix(v.Pointer, "/path/")
 		})
@@ -142,7 +142,7 @@ func (c *Collector) place(x *reports.Exchange, op *spec.Operation, sent time.Tim
 	x.AtMS = sent.Sub(c.start).Milliseconds()
 }
 
-// Describe returns an exchange of a recording as reports show it.
+// Describe returns an exchange of a recording in the form of reports.
 func (c *Collector) Describe(ctx context.Context, r exchange.Request, sent time.Time, a *exchange.Response, cause string,
 ) reports.Exchange {
 	var found []spec.Violation
@@ -155,7 +155,7 @@ func (c *Collector) Describe(ctx context.Context, r exchange.Request, sent time.
 	return reports.Record(nil, x)[0]
 }
 
-// Find returns the operation of a request, or one without an ID if the contract has none.
+// Find returns the operation of a request. The operation has no ID if it is not in the contract.
 func (c *Collector) Find(side spec.Side, method, path string) *spec.Operation {
 	op, _ := c.oracle.Find(side, method, path)
 	return op
@@ -177,15 +177,16 @@ func (c *Collector) bounded(body []byte) (text string, whole bool) {
 	return text, limit == len(body)
 }
 
-// Violation is a contract violation in the responses of an operation: the first one seen, and how often.
+// Violation is a contract violation in the responses of an operation. It has the first response and the number of
+// responses.
 type Violation struct {
 	spec.Violation
 	Count    int
 	Exchange int
 }
 
-// maxViolations limits the violations of one operation that are distinguished, because the target may choose the names
-// of fields.
+// maxViolations limits the number of distinct violations of one operation, because the target may choose the names of
+// fields.
 const maxViolations = 256
 
 func (c *Collector) noteViolation(id int, v spec.Violation) {

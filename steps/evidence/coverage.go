@@ -26,10 +26,10 @@ var enumPaths = map[spec.Side]map[string][]string{
 	spec.AgentServer: {"Message.type": {"values.messages.#.type"}},
 }
 
-// covered is what the exchanges of a test run have covered of the contract.
+// covered has the parts of the contract that the exchanges of a test run have covered.
 type covered struct {
 	statuses map[coveredStatus]int
-	values   map[coveredParameter]map[string]bool // sent for a query parameter
+	values   map[coveredParameter]map[string]bool // values sent for a query parameter
 	enums    map[[2]string]bool                   // values of enumerations, each with its field, in new runs and in responses
 }
 
@@ -79,7 +79,7 @@ func (c *covered) noteEnum(field, body, path string) {
 	}
 }
 
-// noteValues adds the values of the query parameters. An ID counts as one value.
+// noteValues adds the values of the query parameters. All IDs count as one value.
 func (c *covered) noteValues(o *Observation) {
 	query, err := url.ParseQuery(o.Query)
 	if err != nil {
@@ -102,7 +102,7 @@ func (c *covered) noteValues(o *Observation) {
 	}
 }
 
-// Served reports whether an operation has returned a 2xx in the test run.
+// Served reports whether an operation has returned 2xx in the test run.
 func (c *Collector) Served(op spec.Operation) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,7 +114,8 @@ func (c *Collector) Served(op spec.Operation) bool {
 	return false
 }
 
-// Responses returns the responses of an operation with a status in [from, before), except those that only ask to wait.
+// Responses returns the responses of an operation with a status in [from, before). It omits responses that only ask the
+// client to wait.
 func (c *Collector) Responses(operation string, from, before int) []*Observation {
 	return c.which(func(o *Observation) bool {
 		return o.Op.ID == operation && from <= o.Status && o.Status < before && o.HasAnswer()
@@ -122,13 +123,13 @@ func (c *Collector) Responses(operation string, from, before int) []*Observation
 }
 
 // Trusted counts the responses of a side at the address to credentials of the configuration, by status. An empty address
-// stands for all. Requests that are wrong on purpose do not count, because they may be refused before the credentials are
-// checked.
+// stands for all. Requests that break the contract on purpose do not count, because they may be refused before the
+// credentials are checked.
 func (c *Collector) Trusted(side spec.Side, address string) map[int]int {
 	return c.TrustedOf(side, address, "")
 }
 
-// TrustedOf counts like Trusted, but only the responses to the caller with the name. An empty name stands for all.
+// TrustedOf is like Trusted, but counts only the responses to the caller with the name. An empty name stands for all.
 func (c *Collector) TrustedOf(side spec.Side, address, caller string) map[int]int {
 	all := map[int]int{}
 	for _, o := range c.Observations() {
@@ -139,8 +140,8 @@ func (c *Collector) TrustedOf(side spec.Side, address, caller string) map[int]in
 	return all
 }
 
-// Statuses counts the responses of a side at the address by status, and those that are HTML pages. An empty address stands
-// for all.
+// Statuses counts the responses of a side at the address by status, and the responses that are HTML pages. An empty
+// address stands for all.
 func (c *Collector) Statuses(side spec.Side, address string) (statuses map[int]int, pages int) {
 	statuses = map[int]int{}
 	for _, o := range c.Observations() {
@@ -190,16 +191,15 @@ func (c *Collector) ResponsesTo(side spec.Side, kinds ...RequestKind) []*Observa
 	return c.which(func(o *Observation) bool { return o.Side == side && o.HasAnswer() && slices.Contains(kinds, o.asked) })
 }
 
-// Unanswered returns the requests to a side that were sent before a time at which the server ended, and that got no
-// response because of that.
+// Unanswered returns the requests to a side that got no response because the server ended. They were sent before the end.
 func (c *Collector) Unanswered(side spec.Side, end time.Time) []*Observation {
-	const noticed = time.Second // between the loss of a connection and the end of the process
+	const noticed = time.Second // time between the loss of a connection and the end of the process
 	return c.which(func(o *Observation) bool {
 		return o.Side == side && o.Status == 0 && o.Sent.Before(end) && o.GivenUp.After(end.Add(-noticed))
 	})
 }
 
-// ServerErrorsTo returns those of these responses that have a status of 500 or above.
+// ServerErrorsTo returns the responses of a side to requests of the kinds that have a status of 500 or above.
 func (c *Collector) ServerErrorsTo(side spec.Side, kinds ...RequestKind) []*Observation {
 	return c.which(func(o *Observation) bool {
 		return o.Status >= http.StatusInternalServerError && o.Side == side && o.HasAnswer() && slices.Contains(kinds, o.asked)

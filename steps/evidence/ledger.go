@@ -19,13 +19,13 @@ import (
 )
 
 // Ledger lists everything that a test run created at the target. Each entry is in the file before the next request is
-// sent, so that nothing is lost in a crash.
+// sent, so that a crash loses nothing.
 type Ledger struct {
 	run, target string
 
 	mu      sync.Mutex
 	file    *os.File          // nil means that the ledger is in memory only
-	entries []Left            // each object once, with its last state; the file may have several lines for it
+	entries []Left            // each object once, in its last state; the file may have several lines for it
 	place   map[ledgerKey]int // index of each entry in entries, by its key
 }
 
@@ -43,9 +43,9 @@ const (
 	Run        = "run" // removed with its thread
 )
 
-// OpenLedger begins the part of a test run in the file, with one JSON object per line. With an empty path, the ledger
-// is in memory. Entries of earlier test runs that were not removed stay in the file, unless the target cannot remove
-// them. If a line cannot be read, all lines stay.
+// OpenLedger begins the part of a test run in the file, with one JSON object per line. If the path is empty, the ledger
+// is in memory. Entries of earlier test runs that were not removed remain in the file, unless the target cannot remove
+// them. If a line cannot be read, all lines remain.
 func OpenLedger(path, run, target string) (*Ledger, error) {
 	if path == "" {
 		return &Ledger{run: run, target: target, place: map[ledgerKey]int{}}, nil
@@ -53,7 +53,7 @@ func OpenLedger(path, run, target string) (*Ledger, error) {
 	return openLedger(path, run, target, func(e Left) bool { return !e.Unremovable })
 }
 
-// ContinueLedger opens a ledger to record later removals. Entries that were not removed stay in the file.
+// ContinueLedger opens a ledger to record later removals. Entries that were not removed remain in the file.
 func ContinueLedger(path string) (*Ledger, error) {
 	return openLedger(path, "", "", func(Left) bool { return true })
 }
@@ -68,7 +68,7 @@ func CheckLedger(path string) error {
 	return err
 }
 
-// keptOf returns the lines of a file that stay when it is opened. A missing file has none.
+// keptOf returns the lines of a file that remain when it is opened. A missing file has none.
 func keptOf(path string, keep func(Left) bool) ([]byte, error) {
 	if err := outfile.Check(path); err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
@@ -95,14 +95,14 @@ func openLedger(path, run, target string, keep func(Left) bool) (*Ledger, error)
 	return &Ledger{run: run, target: target, file: f, place: map[ledgerKey]int{}}, nil
 }
 
-// Created adds something new at the control plane.
+// Created adds an object that was created at the control plane.
 func (l *Ledger) Created(kind, id, by string) error {
 	return l.Add(reports.LedgerEntry{Kind: kind, ID: id, Address: l.target, CreatedBy: by})
 }
 
-// Add adds something new at the address of the entry. Known entries stay as they are.
+// Add adds an object that was created at the address of the entry. It does not change known entries.
 func (l *Ledger) Add(e reports.LedgerEntry) error {
-	e.ID = safe.Cut(e.ID, maxID) // a longer ID cannot be sent, nor removed
+	e.ID = safe.Cut(e.ID, maxID) // a longer ID can be neither sent nor removed
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if _, known := l.place[nameOf(e)]; known {
@@ -111,8 +111,7 @@ func (l *Ledger) Add(e reports.LedgerEntry) error {
 	return l.write(e)
 }
 
-// Tried records the result of a removal: the thing was removed with everything that belongs to it, or the reason why
-// not.
+// Tried records the result of a removal: the object was removed together with its children, or the reason why it was not.
 func (l *Ledger) Tried(e reports.LedgerEntry) error {
 	if e.Removed {
 		e.Reason, e.Unremovable = "", false
@@ -122,7 +121,7 @@ func (l *Ledger) Tried(e reports.LedgerEntry) error {
 	return l.write(e)
 }
 
-// write records the state of something and appends a line. The caller holds the lock.
+// write records the state of an object and appends a line. The caller holds the lock.
 func (l *Ledger) write(e reports.LedgerEntry) error {
 	entry := Left{l.run, l.target, e}
 	l.note(entry)
@@ -136,7 +135,7 @@ func (l *Ledger) write(e reports.LedgerEntry) error {
 	return nil
 }
 
-// Left returns the things of the kinds that the test run created and has not removed.
+// Left returns the objects of the kinds that the test run created and has not removed.
 func (l *Ledger) Left(kinds ...string) []reports.LedgerEntry {
 	return slices.DeleteFunc(l.Entries(), func(e reports.LedgerEntry) bool {
 		return e.Removed || !slices.Contains(kinds, e.Kind)
@@ -164,7 +163,7 @@ func (l *Ledger) Close() error {
 	return l.file.Close()
 }
 
-// ledgerKey identifies the object of an entry. The IDs of threads and runs are unique at their server only.
+// ledgerKey identifies the object of an entry. The IDs of threads and runs are unique only at their server.
 type ledgerKey struct{ kind, id, address, thread string }
 
 func nameOf(e reports.LedgerEntry) ledgerKey {
@@ -186,7 +185,7 @@ func (l *Ledger) note(e Left) {
 	}
 }
 
-// all returns the entries. Those of a removed deployment or thread are marked as removed, too.
+// all returns the entries. The objects of a removed deployment or thread are marked as removed too.
 func (l *Ledger) all() []Left {
 	all := slices.Clone(l.entries)
 	isGone := func(owner reports.LedgerEntry) bool {
@@ -203,20 +202,20 @@ func (l *Ledger) all() []Left {
 	return all
 }
 
-// Limits of a ledger that is read, since it may come from anywhere. That of a test run has a few thousand lines of a
-// few hundred bytes.
+// Limits of a ledger that is read, because it may come from anywhere. The ledger of a test run has a few thousand lines
+// of a few hundred bytes.
 const (
 	maxLedger  = 64 << 20 // bytes
 	maxLine    = 1 << 20  // bytes
 	maxDamaged = 1000     // lines that cannot be read
-	maxQuoted  = 200      // recorded bytes of such a line
+	maxQuoted  = 200      // recorded bytes of an unreadable line
 	maxID      = 8 << 10  // bytes
 )
 
-// Damaged is a line of a ledger that cannot be read. The thing of the entry may still be at the target.
+// Damaged is a line of a ledger that cannot be read. The object of the entry may still exist at the target.
 type Damaged struct {
 	Line int
-	Text string // its beginning
+	Text string // the beginning of the line
 }
 
 // ReadLedger returns the deployments and threads that were not removed, in the order of their creation, and the lines
@@ -283,8 +282,8 @@ func withoutCutLine(content []byte) []byte {
 	return content[:end]
 }
 
-// linesToKeep returns the lines to keep when a ledger is opened: those of objects that were not removed and for which
-// keep returns true. If a line cannot be read, all lines stay, so that the numbers of lines in messages stay correct.
+// linesToKeep returns the lines to keep when a ledger is opened: the lines of objects that were not removed and for which
+// keep returns true. If a line cannot be read, it returns all lines, so that the line numbers in messages remain correct.
 func linesToKeep(path string, content []byte, keep func(Left) bool) (kept []byte, err error) {
 	left, damaged, err := parseLedger(path, content)
 	if err != nil {

@@ -46,7 +46,7 @@ func TestLedgerSurvivesRunsAndCrashes(t *testing.T) {
 	assert.Equal(t, "two", left[1].Run)
 }
 
-// TestGarbageInALedgerHidesNothingElse checks that all lines stay if one cannot be read.
+// TestGarbageInALedgerHidesNothingElse checks that all lines remain if one cannot be read.
 func TestGarbageInALedgerHidesNothingElse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.jsonl")
 	entry := func(id string) string {
@@ -68,7 +68,7 @@ func TestGarbageInALedgerHidesNothingElse(t *testing.T) {
 	assert.Equal(t, evidence.Damaged{Line: 5, Text: "{}"}, damaged[1])
 }
 
-// TestLedgerHasEachThingOnce adds a deployment whose id a later response shows in capitals.
+// TestLedgerHasEachThingOnce adds a deployment twice, the second time with its id in capitals.
 func TestLedgerHasEachThingOnce(t *testing.T) {
 	ledger, err := evidence.OpenLedger("", "one", "http://a")
 	require.NoError(t, err)

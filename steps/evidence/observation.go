@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// Observation is an exchange as rules about all exchanges see it. Bodies have the interface's names, and contain
-// secrets: they must not be reported.
+// Observation is an exchange in the form that the rules about all exchanges read. Bodies use the interface's names and
+// contain secrets, so they must not be reported.
 type Observation struct {
 	ID int
 	attribution
@@ -25,24 +25,25 @@ type Observation struct {
 	Path, Query   string // as they were sent
 	Caller        exchange.Caller
 	Sent, Ended   time.Time
-	GivenUp       time.Time // when a request ended without a response; zero if there is one
+	GivenUp       time.Time // time at which a request ended without a response; zero if there is one
 	Status        int       // 0 without a response
 	Wrong         bool
 	RepeatedWrite bool // the client sent this write twice; the server may have carried out both requests
-	Trusted       bool // has credentials of the configuration and a response that does not only ask to wait
-	// Request and Response are the bodies. Of a large one, or late in a large test run, they are the beginning.
+	Trusted       bool // the caller has credentials of the configuration, and the response is not only a request to wait
+	// Request and Response are the bodies. For a large body, or late in a large test run, they have only the beginning.
 	Request, Response string
 	Whole             bool // Response is the whole body
-	Past              bool // of an earlier repetition; it explains later exchanges and is not judged again
+	Past              bool // the exchange is from an earlier repetition; it explains later exchanges and is not judged again
 
 	asked       RequestKind
 	passing     bool // the response only asks to wait, or the target may not serve yet
 	contentType string
-	found       []spec.Violation // of the contract, in the response
+	found       []spec.Violation // contract violations in the response
 	ownToken    *string          // pointer to a credential of the request in the response; nil if there is none
 }
 
-// Limits of recorded bodies, in bytes: of one, and of all together. After that, only the beginning is recorded.
+// Limits of recorded bodies in bytes: for each body, and for all together. Beyond the latter, only the beginning of each
+// body is recorded.
 const keptBody, keptBodies = 64 << 10, 8 << 20
 
 func observationOf(ctx context.Context, op *spec.Operation, r exchange.Request, sent time.Time, a *exchange.Response) (
@@ -80,7 +81,7 @@ func (o *Observation) IsAt(side spec.Side, address string) bool {
 // IsKind reports whether the request is of the kind.
 func (o *Observation) IsKind(kind RequestKind) bool { return o.asked == kind }
 
-// AsAnswer returns the recorded part of the response.
+// AsAnswer returns the recorded part of the response as an exchange.Response.
 func (o *Observation) AsAnswer() *exchange.Response {
 	header := http.Header{"Content-Type": {o.contentType}}
 	return &exchange.Response{ID: o.ID, Status: o.Status, Header: header, Body: []byte(o.Response)}
@@ -110,7 +111,7 @@ func (c *Collector) which(keep func(o *Observation) bool) (all []*Observation) {
 	return all
 }
 
-// Observations returns all exchanges so far in the order of their IDs. Later ones do not change the result.
+// Observations returns all exchanges so far in the order of their IDs. Later exchanges do not change the result.
 func (c *Collector) Observations() []*Observation {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -130,15 +131,15 @@ func (c *Collector) SentBy(names ...string) []*Observation {
 	return all
 }
 
-// Exchanges returns the exchanges so far. Later ones do not change the result.
+// Exchanges returns the exchanges so far. Later exchanges do not change the result.
 func (c *Collector) Exchanges() []reports.Exchange {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clip(c.exchanges)
 }
 
-// Exchange returns an exchange as reports show it. It is empty if the exchange is of an earlier repetition and was not
-// kept.
+// Exchange returns an exchange in the form of reports. It is empty if the exchange is from an earlier repetition and was
+// not kept.
 func (c *Collector) Exchange(id int) reports.Exchange {
 	if c.Reread != nil {
 		return c.Reread(id)
@@ -170,22 +171,22 @@ func IDs(all []*Observation) []int {
 	return ids
 }
 
-// attribution is the reason for an exchange.
+// attribution is the scenario or fixture that caused an exchange.
 type attribution struct {
 	Scenario string       // name of the scenario or fixture
-	Part     reports.Part // of the scenario; set-up for a fixture
-	order    int          // of the scenario; 0 for fixtures
+	Part     reports.Part // part of the scenario; Setup for a fixture
+	order    int          // order of the scenario; 0 for fixtures
 }
 
 type attributionKey struct{}
 
-// WithScenario attributes the exchanges of the context. The order sorts the evidence: it is that of the scenario in the
-// features, or 0 for shared fixtures.
+// WithScenario attributes the exchanges of the context. order is the position of the scenario in the features, or 0 for
+// shared fixtures. It sorts the evidence.
 func WithScenario(ctx context.Context, name string, order int) context.Context {
 	return context.WithValue(ctx, attributionKey{}, attribution{Scenario: name, order: order})
 }
 
-// WithPart sets the part of the scenario for the exchanges of the context: that of the step that sends them.
+// WithPart sets the part of the scenario for the exchanges of the context. It depends on the step that sends them.
 func WithPart(ctx context.Context, part reports.Part) context.Context {
 	by := attributed(ctx)
 	by.Part = part

@@ -46,8 +46,8 @@ func TestServerErrorsByKindOfRequest(t *testing.T) {
 	assert.Equal(t, []int{1, 0, 0, 2}, []int{count(spec.AgentServer, Kept), count(spec.AgentServer, Parameter), count(spec.AgentServer, Broken), count(spec.AgentServer, Raised)})
 }
 
-// TestIDsAreSentAsTheyWereGiven checks that an ID of any form is not a mistake of the suite, unlike the rest of a
-// request.
+// TestIDsAreSentAsTheyWereGiven checks that an ID of any form is not reported as a mistake of the suite, but other
+// contract violations of a request are.
 func TestIDsAreSentAsTheyWereGiven(t *testing.T) {
 	c := newCollector(t, client.NewRedactor(nil), time.Now())
 	read := exchange.Request{Side: spec.ControlPlane, Method: http.MethodGet, Path: "/v2/deployments/own"}

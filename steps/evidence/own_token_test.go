@@ -11,8 +11,9 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestAnOwnTokenIsFound checks each spelling of a token, also beyond the recorded part of a body. A short token counts only
-// as a whole string. A tenant ID and the value of a header for a gateway are not tokens of the caller.
+// TestAnOwnTokenIsFound checks each spelling of a token, and tokens beyond the recorded part of a body. A short token
+// counts only if it is the whole string. A tenant ID and the value of a header for a gateway are not tokens of the
+// caller.
 func TestAnOwnTokenIsFound(t *testing.T) {
 	const long, short, nowhere = `tok"en/1-of-ada`, "test", "nowhere"
 	w := recorder{redact: client.NewRedactor(map[string]string{long: "$A", short: "$S", "the-tenant": "$B", "the-gateway": "$C"}),

@@ -21,9 +21,9 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// Reach describes how the target is reached, as far as it affects the record.
+// Reach describes the connection to the target, as far as it affects the record.
 type Reach struct {
-	TenantHeader string              // its value names an owner and is not a token
+	TenantHeader string              // header whose value names a tenant and is not a token
 	Gateway      []string            // headers for a gateway, in canonical form; their values are not tokens of the caller
 	Via          *reports.Connection // for the curl lines; nil if the addresses are enough
 }
@@ -37,7 +37,7 @@ type recorder struct {
 	spellings sync.Map     // cache of the spellings ([]string) by credential
 }
 
-// spellingsOf returns the spellings of a credential. Every response is searched for them.
+// spellingsOf returns the spellings of a credential. Every response is searched for them, so they are cached.
 func (w *recorder) spellingsOf(credential string) []string {
 	if known, has := w.spellings.Load(credential); has {
 		return known.([]string)
@@ -54,7 +54,7 @@ const (
 	longestSeen = 32 << 10 // longest spelling of a secret
 )
 
-// exchange returns the exchange as it was on the wire, without secrets.
+// exchange returns the exchange as it was sent and received, without secrets.
 func (w *recorder) exchange(ctx context.Context, r exchange.Request, a *exchange.Response, cause string,
 	found []spec.Violation,
 ) reports.Exchange {
@@ -81,7 +81,8 @@ func (w *recorder) exchange(ctx context.Context, r exchange.Request, a *exchange
 	return x
 }
 
-// body returns the body of a response without secrets, or its beginning with the size and digest of the whole.
+// body returns the body of a response without secrets. For a long body, it returns the beginning with the size and digest
+// of the whole.
 func (w *recorder) body(body []byte) reports.Message {
 	limit := reports.MaxBody
 	if w.recorded.Add(int64(min(len(body), limit))) > allBodies {
@@ -112,15 +113,15 @@ func (w *recorder) violations(found []spec.Violation) []spec.Violation {
 	return found
 }
 
-// OwnMistakes returns the unintended contract violations of the suite's own requests.
+// OwnMistakes returns the contract violations that the suite's own requests contain by mistake.
 func (c *Collector) OwnMistakes() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.mistakes)
 }
 
-// OwnToken returns a note on how many responses contain the caller's own token in clear, and where the first one was. The
-// count may be 0. Everybody who can read such a response, a log or a report of it can act as that caller.
+// OwnToken returns a note about responses that contain the caller's own token in clear: their number, which may be 0, and
+// the place of the first. Everybody who can read such a response, a log or a report of it can act as that caller.
 func (c *Collector) OwnToken() reports.Note {
 	note := reports.Note{Kind: reports.NoteOwnToken, Text: "a response contains the caller's own token in clear"}
 	for _, o := range c.which(func(o *Observation) bool { return o.Trusted && o.ownToken != nil }) {
@@ -133,7 +134,7 @@ func (c *Collector) OwnToken() reports.Note {
 }
 
 // ownTokenIn returns the pointer to a JSON string of the response that contains a credential of the request, or nil. Only
-// secrets count: a tenant ID names an owner.
+// secrets count. A tenant ID is not a secret.
 func (w *recorder) ownTokenIn(r exchange.Request, sent reports.Message, a *exchange.Response) *string {
 	for _, place := range sent.Secrets {
 		if place.Header == "" || place.Header == w.TenantHeader || slices.Contains(w.Gateway, place.Header) {
@@ -149,7 +150,7 @@ func (w *recorder) ownTokenIn(r exchange.Request, sent reports.Message, a *excha
 				continue
 			}
 			pointer := ""
-			if a.IsJSON() { // of bounded depth
+			if a.IsJSON() { // the depth is bounded
 				pointer = safe.Cut(w.redact.Text(PointerTo(gjson.ParseBytes(a.Body), token)), maxID)
 			}
 			return &pointer

@@ -2,9 +2,9 @@ package evidence
 
 import "github.com/agentconform/agentconform/reports"
 
-// Repeat begins another repetition of the scenarios. It keeps the exchanges of fixtures that stay, which are judged
-// again, updates of deployments, which explain later reads, and exchanges that reports show. The limit of recorded bodies
-// applies to each repetition separately.
+// Repeat begins another repetition of the scenarios. It keeps three kinds of exchanges: those of permanent fixtures,
+// which are judged again, updates of deployments, which explain later reads, and exchanges that reports show. The limit
+// of recorded bodies applies to each repetition separately.
 func (c *Collector) Repeat(stays func(fixture string) bool, shown map[int]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

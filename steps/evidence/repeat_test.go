@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestRepeat checks what is judged, and what can be reported, of an earlier repetition.
+// TestRepeat checks which exchanges of an earlier repetition are judged, and which can be reported.
 func TestRepeat(t *testing.T) {
 	c := newCollector(t, client.NewRedactor(nil), time.Now())
 	send := func(scenario string, order int, method string) int {

@@ -41,7 +41,7 @@ func TestSentByDoesNotScanOtherScenarios(t *testing.T) {
 			c.record(t, "a", time.Now())
 		}
 		c.record(t, "b", time.Now())
-		for range others { // without the time to judge each
+		for range others { // excludes the time to judge each exchange
 			o := c.observations[10]
 			c.observations = append(c.observations, o)
 			c.byScenario[o.Scenario] = append(c.byScenario[o.Scenario], o)

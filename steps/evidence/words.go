@@ -10,15 +10,15 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// Words records which of the neutral words that the key vocabulary renames the target uses.
+// Words records how the target uses the neutral words that the key vocabulary renames.
 type Words struct {
 	renamed   []string
-	shown     map[string]bool  // words that the target uses as renamed
-	unchanged map[string]bool  // words that it uses as in the interface
+	shown     map[string]bool  // words for which the target uses the configured name
+	unchanged map[string]bool  // words for which it uses the name of the interface
 	exchanges map[int][]string // words on which an exchange may depend, by ID
 }
 
-// Words returns the words that the target has used so far.
+// Words returns the use of words so far.
 func (c *Collector) Words() *Words {
 	if len(c.recorder.words) == 0 {
 		return &Words{}
@@ -38,14 +38,14 @@ func wordsOf(renamed spec.Words, all []*Observation) *Words {
 		case o.Side != spec.ControlPlane:
 		case o.Status/100 == 2:
 			w.exchanges[o.ID] = w.noteBody(gjson.Parse(o.Response))
-		case gjson.Valid(o.Request): // an invalid one was sent on purpose
+		case gjson.Valid(o.Request): // an invalid body was sent on purpose
 			w.exchanges[o.ID] = spec.NeutralIn(gjson.Parse(o.Request))
 		}
 	}
 	return w
 }
 
-// noteBody records the words of a response and returns those on which the exchange may depend.
+// noteBody records the words in the body of a response. It returns the words on which the exchange may depend.
 func (w *Words) noteBody(body gjson.Result) (depends []string) {
 	present := spec.NeutralIn(body)
 	for _, word := range present {
@@ -67,13 +67,13 @@ func (w *Words) noteBody(body gjson.Result) (depends []string) {
 	return depends
 }
 
-// Unchanged returns the words that the target uses as the interface does, and never as in the key vocabulary.
+// Unchanged returns the words for which the target always uses the name of the interface and never the configured one.
 func (w *Words) Unchanged() []string {
 	isShown := func(name string) bool { return w.shown[name] }
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(w.unchanged)), isShown)
 }
 
-// Doubtful returns those of the words that the target has never used: failures that depend on them may be mistakes of the
+// Doubtful returns the given words that the target has never used: failures that depend on them may be mistakes of the
 // configuration. [spec.AnySource] stands for the sources, unless the target has used one of them.
 func (w *Words) Doubtful(words ...string) (doubtful []string) {
 	shown := func(name string) bool { return w.shown[name] }
@@ -87,6 +87,6 @@ func (w *Words) Doubtful(words ...string) (doubtful []string) {
 	return doubtful
 }
 
-// DoubtfulIn returns the doubtful words on which an exchange may depend: those of a request that was not served, and those
-// that its response contains or lacks.
+// DoubtfulIn returns the doubtful words on which an exchange may depend: the words of a request that was not served, and
+// the words that a response contains or lacks.
 func (w *Words) DoubtfulIn(exchange int) []string { return w.Doubtful(w.exchanges[exchange]...) }

@@ -8,7 +8,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// answered adds an exchange with the control plane, whose response has the target's words.
+// answered adds an exchange with the control plane. Its response has the target's words.
 func answered(all []*Observation, renamed spec.Words, sent string, status int, received string) []*Observation {
 	return append(all, &Observation{ID: len(all) + 1, Side: spec.ControlPlane, Status: status, Request: sent,
 		Response: string(renamed.FromTarget(spec.ControlPlane, []byte(received)))})
@@ -42,8 +42,8 @@ func TestWordsThatTheTargetUses(t *testing.T) {
 	}
 }
 
-// TestAValueIsDoubtfulOnlyUntilASourceIsShown checks that a wrong value is not excused by an entry that the target had no
-// reason to use.
+// TestAValueIsDoubtfulOnlyUntilASourceIsShown checks that an entry of vocabulary does not excuse a wrong value if the
+// target had no reason to use that entry.
 func TestAValueIsDoubtfulOnlyUntilASourceIsShown(t *testing.T) {
 	renamed := spec.Words{"git_host": "kilnhub", "internal_container": "bundle"}
 	all := answered(nil, renamed, "", 200, `{"source":"banana"}`)

@@ -5,14 +5,14 @@ import "errors"
 // NoResponse is the error of a request without a response.
 type NoResponse struct {
 	Request Request
-	Cause   string // for people, such as "connection refused"
+	Cause   string // readable cause, such as "connection refused"
 	Remedy  string // how to fix the cause, or ""
-	Timeout bool   // the target took the request and did not respond in time
-	Closed  bool   // the target took the request and closed the connection
-	Busy    int    // status with which the target asked to wait longer or more often than the client does, or 0
-	Stage   Stage  // at which it failed
+	Timeout bool   // the target received the request and did not respond in time
+	Closed  bool   // the target received the request and closed the connection
+	Busy    int    // status of a response that asks the client to wait too long or too often, or 0
+	Stage   Stage  // stage at which the request failed
 	ID      int    // of the recorded exchange
-	Err     error  // of the network
+	Err     error  // network error
 }
 
 // Unwrap returns the network error, to distinguish a certificate error from a refused connection.
@@ -30,7 +30,7 @@ func (e *NoResponse) Message() string {
 	return e.Cause + "; " + e.Remedy
 }
 
-// Longer returns the remedy for a timeout: the key of the time that the request had.
+// Longer returns the remedy for a timeout: the key of the timeout that applied to the request.
 func (e *NoResponse) Longer() string {
 	key := "timeouts.request"
 	if e.Request.Waits {
@@ -39,7 +39,7 @@ func (e *NoResponse) Longer() string {
 	return "raise " + key + " if the target needs longer"
 }
 
-// Reason returns the message of an error. That of a NoResponse is without method and path.
+// Reason returns the message of an error. For a NoResponse, it omits the method and the path.
 func Reason(err error) string {
 	if none, is := errors.AsType[*NoResponse](err); is {
 		return none.Message()
@@ -47,7 +47,7 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// IsClosed reports whether the target took a request and closed the connection without a response.
+// IsClosed reports whether the target received a request and closed the connection without a response.
 func IsClosed(err error) bool {
 	none, is := errors.AsType[*NoResponse](err)
 	return is && none.Closed
@@ -65,10 +65,10 @@ const (
 	StageHTTP  Stage = "HTTP"  // connected, but without a valid response
 )
 
-// RefusedAddress is the error for an address from the control plane to which the suite sends no requests.
+// RefusedAddress is the error for an address from the control plane. The suite sends no requests to it.
 type RefusedAddress struct {
 	Why    string
-	Key    string // of the configuration that allows it, or "" if none does
+	Key    string // key of the configuration that allows the address, or ""
 	Remedy string
 }
 

@@ -7,9 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// IDKey returns the text by which an id is compared with others: a UUID of 36 characters in lower case, because a server
-// may write it in either case (RFC 9562, section 4), and any other id as it is. Requests send an id as the target has
-// shown it.
+// IDKey returns the form of an id for comparisons: a UUID of 36 characters in lower case, because a server may write it
+// in either case (RFC 9562, section 4), and any other id unchanged. Requests send an id in the form of the response.
 func IDKey(id string) string {
 	const length = len("00000000-0000-0000-0000-000000000000")
 	if len(id) == length && uuid.Validate(id) == nil {
@@ -18,7 +17,7 @@ func IDKey(id string) string {
 	return id
 }
 
-// IDKeys returns the key of each id, as [IDKey] does.
+// IDKeys returns the keys of ids: see [IDKey].
 func IDKeys(ids []string) []string {
 	keys := make([]string, len(ids))
 	for i, id := range ids {
@@ -38,10 +37,10 @@ func SameIDs(a, b []string) bool {
 // ContainsID reports whether a list contains an id.
 func ContainsID(ids []string, id string) bool { return slices.Contains(IDKeys(ids), IDKey(id)) }
 
-// Form is a UUID in another form than that of RFC 9562, with its name.
+// Form is a UUID in a form other than that of RFC 9562, with the name of the form.
 type Form struct{ Name, ID string }
 
-// The names of the forms, as the sentences of the features have them.
+// The names of the forms in the steps.
 const (
 	InCapitals   = "in capital letters"
 	InBraces     = "in braces"
@@ -49,7 +48,7 @@ const (
 	AfterURNUUID = "after urn:uuid:"
 )
 
-// FormsOf returns an id in the other forms that parsers of UUIDs take. It returns nil if the id is not a UUID.
+// FormsOf returns an id in the other forms that parsers of UUIDs accept. It returns nil if the id is not a UUID.
 func FormsOf(id string) []Form {
 	if len(id) != len(uuid.Nil.String()) || uuid.Validate(id) != nil {
 		return nil
@@ -63,7 +62,7 @@ func FormsOf(id string) []Form {
 	return slices.DeleteFunc(all, func(f Form) bool { return f.ID == id })
 }
 
-// InForm returns an id in the form with the name, or "" if it has no such form.
+// InForm returns an id in the named form, or "" if the id is not a UUID.
 func InForm(id, name string) string {
 	for _, f := range FormsOf(id) {
 		if f.Name == name {
@@ -73,7 +72,7 @@ func InForm(id, name string) string {
 	return ""
 }
 
-// MeansSame reports whether two ids are the same UUID in any form, or the same id.
+// MeansSame reports whether two ids are equal, or the same UUID in any forms.
 func MeansSame(a, b string) bool {
 	first, firstErr := uuid.Parse(a)
 	second, secondErr := uuid.Parse(b)

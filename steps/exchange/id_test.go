@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestSameID compares ids as a target may show them.
+// TestSameID compares ids in the forms that a target may return.
 func TestSameID(t *testing.T) {
 	const id = "0a1b2c3d-4e5f-4000-8000-00000000abcd"
 	for _, c := range []struct {
@@ -31,7 +31,7 @@ func TestSameID(t *testing.T) {
 	assert.False(t, SameIDs([]string{id}, []string{id, id}))
 }
 
-// TestFormsOf checks that each form means the same id, and that only the id in capitals is compared as the same.
+// TestFormsOf checks that each form means the same id, and that only the id in capitals is equal to it.
 func TestFormsOf(t *testing.T) {
 	const id = "0a1b2c3d-4e5f-4000-8000-00000000abcd"
 	forms := FormsOf(id)

@@ -1,5 +1,5 @@
 // Package exchange represents HTTP requests and responses as values. The client sends a [Request] and returns a
-// [Response], or the error [NoResponse]. Judgements read them. The package sends nothing.
+// [Response], or the error [NoResponse]. Judgements read them. The package sends no requests.
 package exchange
 
 import (
@@ -21,12 +21,13 @@ type Request struct {
 	Header  http.Header
 	Body    []byte // with the interface's names for neutral words
 	Timeout time.Duration
-	// Wrong means that the request breaks the contract on purpose. Any other request that does is an error of the suite.
+	// Wrong means that the request breaks the contract on purpose. If any other request breaks it, that is an error of the
+	// suite.
 	Wrong bool
-	// Recorded means that somebody else sent the request, for a purpose that is unknown here. It counts as wrong if it breaks
-	// the contract.
+	// Recorded means that another client sent the request, for an unknown purpose. It counts as wrong if it breaks the
+	// contract.
 	Recorded bool
-	// Dotted means that the path may have the segments "." and "..", which no other request has.
+	// Dotted means that the path may have the segments "." and "..". Other requests must not have them.
 	Dotted bool
 	Caller Caller
 	// Waits means that the response may take as long as a run of the graph. The request does not count toward the limit
@@ -36,16 +37,17 @@ type Request struct {
 	Raised bool
 	// Removable, if not nil, reports whether a rollback may have removed the run that the request is about.
 	Removable func() bool
-	// Early means that the target may not serve yet: a missing response, or one with 5xx, is no reason to stop.
+	// Early means that the target may not serve requests yet. The test run then continues after a missing response or a
+	// 5xx.
 	Early bool
 	// Trusted means that the request carries credentials of the configuration, which the target should accept.
 	Trusted bool
-	// Renew, if not nil, returns the header with the current credentials after a response that may have refused them, and
-	// whether they have changed. If so, the request is sent once more.
+	// Renew, if not nil, is called after a response that may have refused the credentials. It returns the header with the
+	// current credentials, and reports whether they have changed. If they have, the request is sent once more.
 	Renew func(a *Response) (header http.Header, changed bool)
 	// Repeated means that the client sent the request twice because an idle connection was closed. The client sets it.
 	Repeated bool
-	// AfterOther means that the connection has served another caller before, on purpose. The client sets it.
+	// AfterOther means that the connection has been used by another caller, on purpose. The client sets it.
 	AfterOther bool
 }
 
@@ -57,7 +59,7 @@ func (r Request) URL() string {
 	return r.Base + r.Path + "?" + r.Query
 }
 
-// Name returns the method and the path for a title, without UUIDs: "GET /threads/{id}/state".
+// Name returns the method and the path without UUIDs, for a title: "GET /threads/{id}/state".
 func (r Request) Name() string {
 	return strings.TrimSpace(r.Method + " " + uuids.ReplaceAllString(r.Path, "{id}"))
 }
@@ -66,12 +68,12 @@ var uuids = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-
 
 // Caller identifies the sender of a request.
 type Caller struct {
-	Name    string // key of the configuration that holds the credentials, such as users.0; or a name of the suite
+	Name    string // key of the configuration with the credentials, such as users.0; or a name that the suite gives
 	Invalid bool   // the request has no credentials, or only the value that no target knows
 }
 
-// Writes reports whether a request may create, change or remove something. The searches of an agent server are the only
-// requests that read with POST (section 4).
+// Writes reports whether a request may create, change or remove something. Only the searches of an agent server read with
+// POST (section 4).
 func (r Request) Writes() bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:

@@ -17,27 +17,27 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// Response is a response of the target. Body has the interface's names for neutral words; the recorded exchange keeps
-// the body as it was received.
+// Response is a response of the target. Body uses the interface's names for neutral words. The recorded exchange has the
+// original body.
 type Response struct {
 	Request  Request
 	Status   int
 	Header   http.Header
 	Body     []byte
-	Received []byte // the body with the target's names; nil if it is the same as Body
+	Received []byte // the body with the target's names; nil if equal to Body
 	Sent     time.Time
 	Took     time.Duration
 	Cut      bool          // Body is not the whole body, because a recording lacks the rest
-	Queued   time.Duration // before it was sent: for the rate, and for a place in the limit of requests in flight
+	Queued   time.Duration // wait before it was sent, for the rate and for a slot among the requests in flight
 	ID       int           // of the recorded exchange
 
-	TLS       *tls.ConnectionState // of the connection; nil over http
+	TLS       *tls.ConnectionState // state of the connection; nil over http
 	Forwarded string               // the address that responded, if a redirect on the same host was followed
 
-	isJSON *bool // what IsJSON returns; nil before CheckJSON
+	isJSON *bool // result of IsJSON; nil before CheckJSON
 }
 
-// Wire returns the body as it was received.
+// Wire returns the original body.
 func (a *Response) Wire() []byte {
 	if a.Received == nil {
 		return a.Body
@@ -46,7 +46,7 @@ func (a *Response) Wire() []byte {
 }
 
 // RedirectedBase returns the base address to which a response redirects a request: its location without the path of the
-// request. It returns "" if the response is no redirect, or its location has another path, a user or the same base.
+// request. It returns "" if the response is not a redirect, or if its location has another path, a user or the same base.
 func RedirectedBase(r Request, a *Response) string {
 	from, err := url.Parse(r.URL())
 	location := a.Forwarded
@@ -80,7 +80,7 @@ func (a *Response) OK() bool { return a.Status >= 200 && a.Status < 300 }
 // IsRefused reports whether the status is 4xx.
 func (a *Response) IsRefused() bool { return a.Status >= 400 && a.Status < 500 }
 
-// IsJSON reports whether the body is a JSON text that the suite reads: see the function [IsJSON].
+// IsJSON reports whether the body is a JSON text within the limits of the function [IsJSON].
 func (a *Response) IsJSON() bool {
 	if a.isJSON != nil {
 		return *a.isJSON
@@ -88,7 +88,7 @@ func (a *Response) IsJSON() bool {
 	return IsJSON(a.Body)
 }
 
-// CheckJSON determines once what IsJSON returns, and returns it. Call it before other goroutines read the response.
+// CheckJSON computes the result of IsJSON once, and returns it. Call it before other goroutines read the response.
 func (a *Response) CheckJSON() bool {
 	is := IsJSON(a.Body)
 	a.isJSON = &is
@@ -100,7 +100,7 @@ func (a *Response) IsArray() bool {
 	return a.IsJSON() && bytes.HasPrefix(bytes.TrimLeft(a.Body, " \t\r\n"), []byte{'['})
 }
 
-// Get returns the value at a path of the body (GJSON syntax). In a body that is not JSON, no value exists.
+// Get returns the value at a path of the body (GJSON syntax). If the body is not JSON, the value does not exist.
 func (a *Response) Get(path string) gjson.Result {
 	if !a.IsJSON() {
 		return gjson.Result{}
@@ -108,12 +108,12 @@ func (a *Response) Get(path string) gjson.Result {
 	return gjson.GetBytes(a.Body, path)
 }
 
-// IsJSON reports whether a body is one JSON text of bounded depth and with a bounded number of values. GJSON's check
-// recurses without a limit: a hostile body would crash the process.
+// IsJSON reports whether a body is one JSON text of bounded depth and with a bounded number of values. GJSON recurses
+// without a limit, so a hostile body could crash the process.
 func IsJSON(body []byte) bool { return spec.Bounded(body) && json.Valid(body) }
 
-// Values yields all values within an object or an array, each before the values within it, with the names and indices
-// that lead to it. The slice is valid until the next value.
+// Values yields all values within an object or an array, each before its children, with the path of names and indices to
+// it. The slice is valid until the next value.
 func Values(of gjson.Result) iter.Seq2[[]string, gjson.Result] {
 	return func(yield func([]string, gjson.Result) bool) { yieldBelow(nil, of, yield) }
 }
