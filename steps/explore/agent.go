@@ -27,8 +27,8 @@ type agentServer struct {
 	unsent   map[string]bool // operations that the graph or the server does not support
 }
 
-// NewAgentServer returns an explorer of the agent server, or the reason why it cannot be explored. keepsRuns returns an error
-// if the server does not complete runs whose join was dropped.
+// NewAgentServer returns an explorer of the agent server, or the reason why it cannot be explored. keepsRuns returns an
+// error if the server does not complete runs after their joins were dropped.
 func NewAgentServer(ctx context.Context, t *target.Target, agents *agent.Agents, known func(requirement string) bool,
 	keepsRuns func(context.Context) error) (*Explorer, error) {
 	ctx = evidence.WithScenario(ctx, "fixture: exploration", 0)
@@ -78,7 +78,7 @@ func (h *agentServer) begin() session {
 	return &agentSession{agentServer: h, threads: map[int]*thread{}, runs: map[int]*startedRun{}}
 }
 
-// startedRun is a run with the operation that started it. The server may have refused it.
+// startedRun is a run with the operation that started it. The server may have refused the run.
 type startedRun struct {
 	*agent.GraphRun
 	by Operation
@@ -145,7 +145,7 @@ func (s *agentSession) send(ctx context.Context, d *done) (err error) {
 	case join:
 		d.response, err = s.server.Join(ctx, who, runUnder(t, g))
 		none, isNone := errors.AsType[*exchange.NoResponse](err)
-		if isNone && none.Closed { // allowed for the join of a run that is rolled back
+		if isNone && none.Closed { // allowed for the join of a run that was rolled back
 			err = nil
 		}
 	case dropJoin:
@@ -157,7 +157,7 @@ func (s *agentSession) send(ctx context.Context, d *done) (err error) {
 		if err != nil || d.Caller != t.owner || s.explains(d.Object, d.response) {
 			return err
 		}
-		if err := client.Sleep(ctx, s.target.Config.Patience); err != nil { // a replica may be behind
+		if err := client.Sleep(ctx, s.target.Config.Patience); err != nil { // a replica may be outdated
 			return err
 		}
 		d.response, err = s.server.State(ctx, who, t.Thread)
@@ -167,7 +167,7 @@ func (s *agentSession) send(ctx context.Context, d *done) (err error) {
 	return err
 }
 
-// runUnder returns a run under the path of a thread, which need not be its own.
+// runUnder returns a run under the path of a thread, which may be a different thread than its own.
 func runUnder(t *thread, g *startedRun) *agent.GraphRun {
 	if g.Thread == t.Thread {
 		return g.GraphRun
@@ -180,7 +180,7 @@ func (s *agentSession) explains(at int, state *exchange.Response) bool {
 	return slices.ContainsFunc(s.threads[at].worlds, func(w world) bool { return s.shows(w, at, state) == nil })
 }
 
-// startRun starts a run. A run that the server must refuse does not wait for a slot.
+// startRun starts a run. If the server must refuse the run, it does not wait for a slot.
 func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, t *thread) (*agent.GraphRun, error) {
 	order := agent.Order{Waits: d.Verb == startWaiting || d.Verb == rollWaiting}
 	if slices.Contains(rollbacks, d.Verb) {
@@ -201,8 +201,8 @@ func (s *agentSession) startRun(ctx context.Context, d done, who target.Caller, 
 	return s.server.Post(ctx, t.Thread, order)
 }
 
-// awaitEnd reads the state, and each run that may be in progress, until a history explains them. It gives up some time after
-// the responses to the joins of these runs, or at the limit.
+// awaitEnd reads the state, and each run that may be in progress, until a history explains the responses. It stops some
+// time after the responses to the joins of these runs, or at the limit.
 func (s *agentSession) awaitEnd(ctx context.Context, d *done, t *thread) error {
 	may := t.inProgress()
 	limit := time.Now().Add(s.agents.RunTimeout())
@@ -282,7 +282,7 @@ func (s *agentSession) ending(t *thread, d done) *agent.GraphRun {
 	return nil
 }
 
-// startedBy has the requirements that a run without run_id violates.
+// startedBy has the requirements that are violated by a run without run_id.
 var startedBy = []string{"AS-RUN-1", "AS-ROLLBACK-1", "AS-ROLLBACK-6"}
 
 // explain implements session. It tries the operations of each thread in each order, and keeps the histories that explain

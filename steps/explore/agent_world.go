@@ -16,22 +16,22 @@ import (
 // world is one history of a thread that explains the responses so far.
 type world struct {
 	kept    []int // completed runs, whose messages are in the state in this order
-	loose   []int // runs that failed, or completed before another run was rolled back: their messages are not judged
-	doomed  []int // runs that a rollback removes when its own run completes
+	loose   []int // runs that failed, or that completed before another run was rolled back: their messages are not judged
+	doomed  []int // runs that a rollback removes when the new run completes
 	gone    []int // runs that a rollback has removed
 	pending int   // the run in progress, or 0 if there is none
-	joined  bool  // there was a response to the join of the pending run
+	joined  bool  // the join of the pending run has returned
 }
 
 // agentSeen has the results of an operation of the agent server.
 type agentSeen struct {
-	retrieved map[int]*exchange.Response // for [await]: GET of each run that may be in progress
+	retrieved map[int]*exchange.Response // for [await]: the response to GET of each run that may be in progress
 	started   *agent.GraphRun            // the run that was started
 	created   *thread
-	over      bool // for [await]: there was a response to the join of each of these runs
+	over      bool // for [await]: the joins of all these runs have returned
 }
 
-// after returns the worlds that may follow w if the operation had this response, or the violation.
+// after returns the worlds that may follow w after an operation with this response, or else the violation.
 func (s *agentSession) after(w world, d done) ([]world, *Wrong) {
 	if d.Caller != s.threads[d.Object].owner {
 		return []world{w}, s.stranger(d)
@@ -59,7 +59,7 @@ func (s *agentSession) after(w world, d done) ([]world, *Wrong) {
 	return []world{w}, nil
 }
 
-// fails reports whether a run fails. It has ended once a join of it has returned.
+// fails reports whether a run fails. Such a run has ended once its join has returned.
 func (s *agentSession) fails(run int) bool {
 	g := s.runs[run]
 	return g != nil && slices.Contains(failing, g.by.Verb)
@@ -95,8 +95,8 @@ func (s *agentSession) notStarted(w world, d done) *Wrong {
 	return want(isOpen && !d.response.OK(), id, d.response, "2xx, with a run_id")
 }
 
-// rolledBack judges the response to a run with rollback (section 3). If several are sent at the same time, some may be
-// refused.
+// rolledBack judges the response to a run with rollback (section 3). If several are sent at the same time, the server may
+// refuse some.
 func (s *agentSession) rolledBack(w world, d done) ([]world, *Wrong) {
 	g := s.runs[d.Number]
 	if g.ID == "" {
@@ -184,7 +184,7 @@ func (s *agentSession) sharesID(at int, g *startedRun) bool {
 	return false
 }
 
-// judgeJoin returns the worlds that the response to the join of a run allows, or the violation if there is none.
+// judgeJoin returns the worlds that the response to the join of a run allows, or the violation if it allows none.
 func (s *agentSession) judgeJoin(w world, d done) ([]world, *Wrong) {
 	a, g := d.response, s.runs[d.Number]
 	isServed := a != nil && a.OK()
@@ -213,8 +213,8 @@ func (s *agentSession) judgeJoin(w world, d done) ([]world, *Wrong) {
 	return []world{w}, nil
 }
 
-// shows compares the state of a thread with the messages of its runs. at is the number of the thread. The interface
-// does not define the messages while a run is in progress, nor those of earlier runs after a rollback.
+// shows compares the state of a thread with the messages of its runs. at is the number of the thread. The interface does
+// not define the messages while a run is in progress, and not those of earlier runs after a rollback.
 func (s *agentSession) shows(w world, at int, a *exchange.Response) *Wrong {
 	kept, open := slices.Clone(w.kept), slices.Concat(w.loose, w.doomed)
 	switch {
@@ -259,7 +259,7 @@ func (s *agentSession) shows(w world, at int, a *exchange.Response) *Wrong {
 }
 
 // without removes the messages of the given runs: their inputs, messages that contain an input, and messages that they
-// wrote. The text is not enough, because two runs may write the same answer.
+// wrote. Comparing texts is not enough, because two runs may write the same answer.
 func (s *agentSession) without(all []messages.Message, runs []int) (rest []messages.Message) {
 	writers := agent.Writers(all, s.graphRuns(slices.Sorted(maps.Keys(s.runs))))
 	for at, m := range all {
@@ -274,7 +274,7 @@ func (s *agentSession) without(all []messages.Message, runs []int) (rest []messa
 	return rest
 }
 
-// unlike returns the violation that a state has other messages than expected.
+// unlike returns the violation by a state whose messages are not the expected ones.
 func unlike(
 	requirement string, kind outcome.Kind, a *exchange.Response, expected string, shown []messages.Message,
 ) *Wrong {
@@ -282,7 +282,8 @@ func unlike(
 		Summary: "The thread state has other messages than those of its runs", Expected: expected, Actual: messages.Shown(shown)}))
 }
 
-// intruder returns the requirement that a message of the run violates in the state of a thread that must not contain it.
+// intruder returns the requirement that is violated if the state of a thread contains a message of the run, which does
+// not belong there.
 func (s *agentSession) intruder(w world, at, run int) string {
 	by := s.runs[run].by
 	switch {

@@ -41,8 +41,8 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// TestIntruder checks which requirement a message violates that the state of thread 1, of the first user, must not contain.
-// Thread 2 belongs to the first user too, and thread 3 to the second.
+// TestIntruder checks which requirement a foreign message in the state of thread 1 violates. Threads 1 and 2 belong to
+// the first user, and thread 3 to the second.
 func TestIntruder(t *testing.T) {
 	t.Parallel()
 	threads := map[int]*thread{1: {owner: first}, 2: {owner: first}, 3: {owner: second}}

@@ -1,6 +1,7 @@
-// Package explore sends random sequences of operations by several clients and compares each response with a model of
-// the interface. It finds faults that need a certain history, which no scenario creates. A failing sequence is shrunk
-// to the fewest operations that still fail, and reported as sentences of a fixed vocabulary, which [Parse] reads.
+// Package explore sends random sequences of operations by several clients and compares each response with a model of the
+// interface. It detects faults that need a certain history, which no scenario creates. A failing sequence is shrunk to
+// the fewest operations that still fail, and reported as sentences of a fixed vocabulary, which [Parse] reads. Start with
+// [Explore].
 //
 // The model of each half keeps every history that explains the responses so far ([world] of a thread, [past] of a
 // deployment). Operations that were sent at the same time are tried in each order. If no history remains, the last
@@ -28,8 +29,8 @@ import (
 
 // Explorer explores one half of the interface at a target.
 type Explorer struct {
-	Profile string // of its requirements
-	uri     string // replaces the file of a scenario
+	Profile string // profile of its requirements
+	uri     string // takes the place of the file name of a scenario
 	begin   func() session
 }
 
@@ -37,7 +38,8 @@ type Explorer struct {
 type session interface {
 	// sequence returns random operations that probably apply, and counts their pairs.
 	sequence(random *rand.Rand, n int, c coverage) []Operation
-	// applies reports whether an operation can be sent at the same time as the group: the objects that it needs exist.
+	// applies reports whether an operation can be sent at the same time as the group, because the objects that it needs
+	// exist.
 	applies(o Operation, group []Operation) bool
 	// send sends one operation. Other operations are sent at the same time, so it must only modify d. It returns an error
 	// if the sequence cannot be judged.
@@ -50,18 +52,18 @@ type session interface {
 // Failure is a sequence with a response that no history explains.
 type Failure struct {
 	Wrong
-	URI, Name  string      // of its sequence
+	URI, Name  string      // file and name of its sequence
 	Line       int         // number of the sequence in the record
 	Operations []Operation // the shrunk sequence
 	Count      int         // number of sequences that violated the same requirement
 	Judged     int         // how often the shrunk sequence was sent
-	Seen       int         // how often it failed
+	Seen       int         // how often the shrunk sequence failed
 }
 
 const (
 	perSequence = 20          // operations in a sequence
 	concurrent  = 10          // sequences at the same time
-	enough      = 5           // failures after which exploration ends
+	enough      = 5           // number of failures after which exploration ends
 	maxTries    = 40          // attempts to shrink a sequence
 	shrinkTime  = time.Minute // time limit of these attempts
 )
@@ -81,9 +83,8 @@ type Report struct {
 	Unjudged []error  // the reasons why sequences could not be judged
 }
 
-// Explore sends about this number of operations in random sequences that depend on the seed, several sequences at a
-// time. One fault may violate several requirements, so exploration ends after some failures and reports the most
-// frequent.
+// Explore sends about n operations in random sequences that depend on the seed, several sequences at a time. One fault
+// may violate several requirements, so exploration ends after some failures and reports the most frequent.
 func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r Report) {
 	sequences := e.sequences(seed, operations)
 	var mu sync.Mutex
@@ -135,8 +136,8 @@ func (r *Report) add(sent int, err error) {
 	r.Sent += sent
 }
 
-// most returns the first failure of the most frequent requirement, with the number of its failures. Ambiguous failures
-// count only if all failures are ambiguous.
+// most returns the first failure of the requirement with the most failures, and their number. Ambiguous failures count
+// only if all failures are ambiguous.
 func most(failures []*Failure) *Failure {
 	var certain []*Failure
 	for _, f := range failures {
@@ -157,8 +158,8 @@ func most(failures []*Failure) *Failure {
 	return f
 }
 
-// pauses are the times between the operations of a sequence when it is sent again. Whether a build or a run has ended
-// before the next operation differs from one test run to the next, and some faults show in one case only.
+// pauses are the pauses between the operations of a sequence when it is sent again. Some faults show only if a build or a
+// run has ended before the next operation, and others only if it has not.
 var pauses = []time.Duration{0, 5 * time.Millisecond, 25 * time.Millisecond, 100 * time.Millisecond}
 
 // Case sends one sequence with each of the pauses until it fails.
@@ -192,7 +193,8 @@ func (e *Explorer) try(ctx context.Context, line int, all []Operation, pause tim
 	return f, len(sent), nil
 }
 
-// atOnce is the maximum number of operations that are sent at the same time, because they are tried in each order.
+// atOnce is the maximum number of operations that are sent at the same time. All their orders are tried, so it must be
+// small.
 const atOnce = 4
 
 // execute sends the operations that apply, and returns those that were sent, with the violation of the first response
@@ -244,14 +246,14 @@ func together(ctx context.Context, s session, group []Operation) ([]done, error)
 	return all, errors.Join(errs...)
 }
 
-// has reports whether the group has an operation at an object with one of the verbs.
+// has reports whether the group has an operation on an object with one of the verbs.
 func has(group []Operation, object int, verbs ...string) bool {
 	return slices.ContainsFunc(group, func(o Operation) bool {
 		return o.Object == object && slices.Contains(verbs, o.Verb)
 	})
 }
 
-// operationsAt returns the operations of a group at an object that exists. Lists are not about one object.
+// operationsAt returns the operations of a group on an object that exists. Lists are not about one object.
 func operationsAt(object int, group []done) (about []done) {
 	for _, d := range group {
 		if d.Object == object && !slices.Contains([]string{deploy, create, list}, d.Verb) {
@@ -264,7 +266,7 @@ func operationsAt(object int, group []done) (about []done) {
 // done is an operation that was sent, with its results.
 type done struct {
 	Operation
-	position int                // in the group
+	position int                // index in the group
 	group    []Operation        // all operations that were sent at the same time, including this one
 	response *exchange.Response // nil if there was none
 	agentSeen
@@ -278,14 +280,14 @@ func (d *done) isConcurrent() bool { return len(d.group) > 1 }
 type Wrong struct {
 	Requirement string
 	*outcome.Outcome
-	ambiguous bool // there were several histories, in which it may violate several requirements
+	ambiguous bool // several histories are possible, and it may violate a different requirement in each
 }
 
 func wrong(requirement string, o *outcome.Outcome) *Wrong {
 	return &Wrong{Requirement: requirement, Outcome: o}
 }
 
-// want returns nil if the response is as expected, or else the violation.
+// want returns nil if the response is as expected. Otherwise it returns the violation.
 func want(isMet bool, requirement string, a *exchange.Response, expected string) *Wrong {
 	switch {
 	case isMet:
@@ -302,7 +304,7 @@ func want(isMet bool, requirement string, a *exchange.Response, expected string)
 	return wrong(requirement, outcome.Fails(a, v))
 }
 
-// wantRefusal returns nil if the response is a refusal, or if the connection was closed. The text is added to the
+// wantRefusal returns nil if the response is a refusal, or if the connection was closed. The text is appended to the
 // expectation.
 func wantRefusal(requirement string, a *exchange.Response, of string) *Wrong {
 	if a == nil || a.Status >= http.StatusBadRequest {
@@ -313,8 +315,8 @@ func wantRefusal(requirement string, a *exchange.Response, of string) *Wrong {
 		Check: outcome.Statuses("4XX", "5XX")}))
 }
 
-// explained tries the operations in each order, beginning with each of the worlds. It returns the worlds after the orders
-// that explain all responses, or the first violation if no order does. An operation that violates a known requirement
+// explained tries the operations in each order, beginning with each of the worlds. It returns the worlds after all orders
+// that explain the responses, or the first violation if no order does. An operation that violates a known requirement
 // does not change a world.
 func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong),
 	known func(requirement string) bool) (possible []W, problem *Wrong) {
@@ -353,8 +355,8 @@ func explained[W any](worlds []W, about []done, after func(W, done) ([]W, *Wrong
 	return nil, problem
 }
 
-// shrink removes operations as long as the same requirement fails, and sends the shortest sequence once more. The
-// requirement of an ambiguous failure may change.
+// shrink removes operations as long as the same requirement fails, and sends the shortest sequence once more. If the
+// failure is ambiguous, the requirement may change.
 func (e *Explorer) shrink(ctx context.Context, f *Failure) {
 	count, line, tries := f.Count, 1000*f.Line, 0
 	again := func(all []Operation) (fails, judged bool) {
@@ -373,7 +375,7 @@ func (e *Explorer) shrink(ctx context.Context, f *Failure) {
 		for from < len(f.Operations) && mayTry() {
 			to := min(from+part, len(f.Operations))
 			shorter := slices.Concat(f.Operations[:from], f.Operations[to:])
-			if from < len(shorter) && !f.Operations[from].Meanwhile { // keep the group before it as it is
+			if from < len(shorter) && !f.Operations[from].Meanwhile { // keeps the group before it complete
 				shorter[from].Meanwhile = false
 			}
 			fails, _ := again(shorter)

@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// remembering is a session that fails if a deployment is created, updated twice and retrieved, in this order.
+// remembering is a session that fails after a deployment was created, updated twice and retrieved, in this order.
 type remembering struct{ done []string }
 
 func (s *remembering) sequence(random *rand.Rand, n int, _ coverage) (all []Operation) {

@@ -15,7 +15,7 @@ type Operation struct {
 	Caller    int
 	Verb      string // a pattern of the vocabulary
 	Object    int    // the thread or deployment, from 0, which is A
-	Number    int    // of the run, over all threads, or of the revision, from 1; 0 if the verb has none
+	Number    int    // number of the run, over all threads, or of the revision, from 1; 0 if the verb has none
 	With      string // the fields of an update or the parameters of a list; "" for none
 	Meanwhile bool   // it is sent at the same time as the operation before it
 }
@@ -67,14 +67,15 @@ var (
 	ofControlPlane = []string{deploy, update, settle, getDeployment, getRevision, listRevisions}
 	vocabulary     = slices.Concat(ofAgentServer, ofControlPlane)
 
-	// Runs that need an idle thread, because the interface does not define what happens to two runs in progress.
+	// Runs that need a thread without a run in progress, because the interface does not define what happens to two runs in
+	// progress.
 	plainStarts = []string{start, startWaiting, startTool, startFailing}
 	rollbacks   = []string{rollBack, rollWaiting, rollFailing}
 	starts      = slices.Concat(plainStarts, rollbacks, []string{startUnknown})
 	failing     = []string{startFailing, rollFailing}
 )
 
-// options are the texts that may follow a verb. Value 1 is that of create.body, and value 2 that of alternatives.
+// options are the texts that may follow a verb. Value 1 is the value of create.body, and value 2 that of alternatives.
 var options = map[string]*regexp.Regexp{
 	update:        listOf(`(?:repo_ref|graph_config_path|image_uri) (?:1|2|broken|digest|null)|build_on_push false|nothing`),
 	listRevisions: listOf(`status [A-Z_,]{1,99}|limit \d{1,3}|offset \d{1,3}`),
@@ -84,8 +85,8 @@ func listOf(one string) *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + one + `)(?: and (?:` + one + `))*$`)
 }
 
-// Of returns the operations of a sequence that are sent to a half of the interface. Operations that are sent at the
-// same time still are, unless the others of their group are sent to the other half.
+// Of returns the operations of a sequence that are sent to a half of the interface. Operations remain simultaneous,
+// unless the others of their group are for the other half.
 func Of(profile string, all []Operation) (own []Operation) {
 	joinsGroup := false
 	for _, o := range all {
@@ -126,7 +127,7 @@ var (
 // ignored matches comments, tags and headings.
 var ignored = regexp.MustCompile(`^(#|@|Feature:|Scenario:)`)
 
-// maxOperations is the maximum number of operations of a sequence that is read.
+// maxOperations is the maximum number of operations in a sequence that Parse accepts.
 const maxOperations = 200
 
 // Parse reads a sequence of operations, one per line. It ignores empty lines, and comments, tags and headings of

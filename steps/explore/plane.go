@@ -29,17 +29,17 @@ type controlPlane struct {
 	fields   [][]string     // the values that an update may set, by field
 	values   map[string]any // the configured values
 	budget   atomic.Int64   // number of deployments that may still be created
-	timedOut sync.Map       // requirements that look has waited for without success
+	timedOut sync.Map       // requirements for which look has waited without success
 }
 
-// maxDeployments is the maximum number of deployments of a sequence.
+// maxDeployments is the maximum number of deployments in a sequence.
 const maxDeployments = 2
 
 // maxShrinking is the maximum number of deployments that are created to shrink a failing sequence.
 const maxShrinking = 20
 
-// Deployments returns the maximum number of deployments that exploring the control plane creates: with this number of
-// random operations, or, if it is 0, with one sequence. If deployments are limited, a sequence creates only one.
+// Deployments returns the maximum number of deployments that exploring the control plane creates with the given number of
+// random operations. If it is 0, one sequence is explored. If deployments are limited, a sequence creates only one.
 func Deployments(operations int, isLimited bool) int {
 	sequences := (operations + perSequence - 1) / perSequence
 	switch {
@@ -55,8 +55,8 @@ func Deployments(operations int, isLimited bool) int {
 // push is a field that an update may set in addition to those of the source. Its effect is not judged.
 const push = "build_on_push false"
 
-// NewControlPlane returns an explorer of the control plane, which creates at most this number of deployments, within the
-// budget of the test run, or the reason why the control plane cannot be explored.
+// NewControlPlane returns an explorer of the control plane, or the reason why it cannot be explored. The explorer creates
+// at most the given number of deployments, within the budget of the test run.
 func NewControlPlane(t *target.Target, p *plane.Plane, deployments int, known func(requirement string) bool) (*Explorer, error) {
 	if err := p.Sources.CanCreate(); err != nil {
 		return nil, err
@@ -84,7 +84,8 @@ func NewControlPlane(t *target.Target, p *plane.Plane, deployments int, known fu
 	return &Explorer{features.ControlPlane, planeURI, h.begin}, nil
 }
 
-// byDigest returns an image as a reference by digest, or "" for none. No registry has the digest, so the build fails.
+// byDigest returns an image as a reference by digest, or "" if there is no image. No registry has the digest, so the
+// build fails.
 func byDigest(image any) string {
 	uri, _ := image.(string)
 	if uri == "" {
@@ -96,7 +97,7 @@ func byDigest(image any) string {
 	return uri[:at] + name + "@sha256:" + strings.Repeat("0123456789abcdef", 4)
 }
 
-// change returns the body of an update, and the fields of the source that it sets to a value.
+// change returns the body of an update, and the fields of the source that it sets.
 func (h *controlPlane) change(with string) (body map[string]any, source map[string]string) {
 	from, of := map[string]any{}, map[string]any{}
 	source = map[string]string{}
@@ -127,16 +128,16 @@ type deployment struct {
 	*plane.Deployment
 	pasts []past
 	asked int       // maximum number of revisions
-	owner string    // the requirement of the last write, which a wrong number of revisions violates
-	late  time.Time // until this time reads may show the state before the last write
-	isOff bool      // no history explains the last reads; a known failure does, whose requirement is the owner
+	owner string    // the requirement of the last write; a wrong number of revisions violates it
+	late  time.Time // reads before this time may show the state before the last write
+	isOff bool      // no history explains the last reads, but a known failure of the owner does
 }
 
 func (h *controlPlane) begin() session {
 	return &planeSession{controlPlane: h, deployments: map[int]*deployment{}}
 }
 
-// strangers returns the callers who must be refused.
+// strangers returns the callers that the server must refuse.
 func (h *controlPlane) strangers() []int {
 	all := []int{nobody, unknown}
 	if len(h.target.Given(h.target.Config.OtherTenant)) > 0 {
@@ -145,7 +146,7 @@ func (h *controlPlane) strangers() []int {
 	return all
 }
 
-// strangersRequest returns the request of a caller who must be refused.
+// strangersRequest returns the request of a caller that the server must refuse.
 func (s *planeSession) strangersRequest(o Operation, t *deployment) exchange.Request {
 	who := map[int]target.Sender{nobody: target.Nobody, unknown: target.UnknownKey, otherTenant: target.AnotherTenant}[o.Caller]
 	method, path, body := http.MethodGet, plane.DeploymentPath(t.ID), any(nil)
@@ -237,11 +238,11 @@ func (s *planeSession) send(ctx context.Context, d *done) (err error) {
 	return err
 }
 
-// wholeList is a limit that is greater than the number of revisions of a sequence.
+// wholeList is a limit greater than the number of revisions in a sequence.
 const wholeList = 100
 
-// explain implements session. After writes it reads the deployment. If a read soon after a write is not explained, it may
-// show an earlier state, and is sent again.
+// explain implements session. After writes it reads the deployment. If no history explains a read soon after a write, the
+// read may show an earlier state, so it is sent again.
 func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error) {
 	wrote := s.noteWrites(group)
 	for _, at := range slices.Sorted(maps.Keys(s.deployments)) {
@@ -253,7 +254,7 @@ func (s *planeSession) explain(ctx context.Context, group []done) (*Wrong, error
 	return nil, nil
 }
 
-// noteWrites notes what the writes of a group must have done, and returns the deployments that they wrote to.
+// noteWrites records the required effects of the writes of a group. It returns the deployments that they wrote to.
 func (s *planeSession) noteWrites(group []done) map[int]bool {
 	wrote := map[int]bool{}
 	for _, d := range group {
@@ -271,7 +272,7 @@ func (s *planeSession) noteWrites(group []done) map[int]bool {
 				t.asked += min(len(source), 1)
 				owner = requirementOfUpdate(source, "CP-UPDATE-4")
 			}
-			isKnown := t.isOff || wrote[d.Object] && s.known(t.owner) // the writes of a group are in flight together
+			isKnown := t.isOff || wrote[d.Object] && s.known(t.owner) // the writes of a group are in flight at the same time
 			if !isKnown {
 				t.owner = owner
 			}
@@ -283,7 +284,7 @@ func (s *planeSession) noteWrites(group []done) map[int]bool {
 	return wrote
 }
 
-// explainAt explains the operations at one deployment.
+// explainAt explains the operations on one deployment.
 func (s *planeSession) explainAt(ctx context.Context, at int, about []done, wrote bool) (*Wrong, error) {
 	t := s.deployments[at]
 	possible, problem := explained(t.pasts, about, s.after, s.known)
@@ -307,7 +308,7 @@ func (s *planeSession) explainAt(ctx context.Context, at int, about []done, wrot
 		return nil, nil
 	}
 	t.late = time.Now().Add(s.target.Config.Patience)
-	if len(about) > 1 { // a state between two of them could be taken for another order
+	if len(about) > 1 { // a state between two of them could be explained by another order
 		if err := client.Sleep(ctx, s.target.Config.Patience); err != nil {
 			return nil, err
 		}
@@ -319,8 +320,8 @@ func (s *planeSession) explainAt(ctx context.Context, at int, about []done, wrot
 	return problem, err
 }
 
-// look reads a deployment and its list until a history explains both, because a write may take effect later. It waits for
-// the same requirement only once in a test run.
+// look reads a deployment and its list until a history explains both, because a write may take effect later. In a test
+// run, it waits only once for each requirement.
 func (s *planeSession) look(ctx context.Context, t *deployment, at int) (problem *Wrong, err error) {
 	limit := min(s.target.Config.Timeouts.Request, s.target.Config.Timeouts.Poll)
 	err = s.target.RetryFor(ctx, limit, func() (bool, error) {

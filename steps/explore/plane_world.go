@@ -21,30 +21,31 @@ import (
 // past is one history of a deployment that explains the responses so far: its revisions, the oldest first.
 type past []revision
 
-// revision is a revision that a creation or an update has made.
+// revision is a revision that was created with its deployment or by an update.
 type revision struct {
 	id     string            // "" until a response has shown it
 	source map[string]string // the known values of fields
-	owner  string            // the requirement that the creation or update makes it
+	owner  string            // the requirement that the creation or update creates it
 }
 
 // planeSeen has the results of an operation of the control plane.
 type planeSeen struct {
 	made  *plane.Deployment
 	id    string               // of the requested revision
-	lists []*exchange.Response // one list, or a list with a filter or page between two whole lists
+	lists []*exchange.Response // one list; or a list with a filter or page, between two complete lists
 }
 
-// requirementOfUpdate returns the requirement about updates with these fields, or otherwise if there are no fields.
+// requirementOfUpdate returns the requirement about updates with these fields. If there are no fields, it returns
+// otherwise.
 func requirementOfUpdate(source map[string]string, otherwise string) string {
-	for _, field := range slices.Sorted(maps.Keys(source)) { // the last one wins, which is repo_ref if present
+	for _, field := range slices.Sorted(maps.Keys(source)) { // the last field decides, which is repo_ref if present
 		otherwise = plane.UpdateOf[field]
 	}
 	return otherwise
 }
 
-// after returns the histories that may follow w if the operation had this response, or the violation. It does not judge
-// the status of revisions.
+// after returns the histories that may follow w after an operation with this response, or else the violation. It does not
+// judge the status of revisions.
 func (s *planeSession) after(w past, d done) ([]past, *Wrong) {
 	owner := s.deployments[d.Object].owner
 	switch {
@@ -76,7 +77,7 @@ var successOf = map[string]string{getDeployment: "CP-GET-1", getRevision: "CP-RE
 // refuses has the requirement that a caller is refused.
 var refuses = map[int]string{nobody: "CP-AUTH-1", unknown: "CP-AUTH-2", otherTenant: "CP-AUTH-6"}
 
-// createsNone has the requirement that an update by a caller creates no revision.
+// createsNone has the requirement that an update by another caller creates no revision.
 var createsNone = map[int]string{nobody: "CP-AUTH-3", unknown: "CP-AUTH-3", otherTenant: "CP-AUTH-6"}
 
 // updated judges the response to an update. An update may be refused if others are sent at the same time, or if its
@@ -104,7 +105,7 @@ func (w past) showsLatest(owner string, a *exchange.Response) ([]past, *Wrong) {
 		switch {
 		case w[at].id == "":
 			owner = w[at].owner
-		case earlier >= 0: // the read names an earlier revision again, which no write explains
+		case earlier >= 0: // the read names an earlier revision again, which no write can cause
 			owner = successOf[getDeployment]
 		}
 		expected := fmt.Sprintf("the id of revision %d, %s", at+1, cmp.Or(w[at].id, "which is new"))
@@ -114,7 +115,7 @@ func (w past) showsLatest(owner string, a *exchange.Response) ([]past, *Wrong) {
 	return []past{w}, w.shows(at, a, a.Get("@this"), "")
 }
 
-// shows compares the source of a revision with the values that were sent for it, or for earlier revisions.
+// shows compares the source of a revision with the values that were sent for it or for earlier revisions.
 func (w past) shows(at int, a *exchange.Response, object gjson.Result, pointer string) *Wrong {
 	source := w[at].source
 	for _, field := range slices.Sorted(maps.Keys(source)) {
@@ -129,9 +130,9 @@ func (w past) shows(at int, a *exchange.Response, object gjson.Result, pointer s
 	return nil
 }
 
-// ownerOf returns the requirement that a revision violates by a wrong value of a field of its source. A revision that does
-// not show a value of the revision before it did not take it over; only the value of the latest revision shows that a later
-// update changed it.
+// ownerOf returns the requirement that is violated by a wrong value of a field in a revision's source. If a revision
+// lacks a value of the previous revision, it did not inherit it. Only a wrong value of the latest revision can show that
+// a later update changed it.
 func (w past) ownerOf(at int, field, got string) string {
 	last := len(w) - 1
 	isInherited := at > 0 && w[at-1].source[field] == w[at].source[field]
@@ -146,7 +147,7 @@ func (w past) ownerOf(at int, field, got string) string {
 	return "CP-UPDATE-9"
 }
 
-// find returns the index of the revision with the id, or -1 if there is none.
+// find returns the index of the revision with the id, or -1.
 func (w past) find(id string) int {
 	return slices.IndexFunc(w, func(r revision) bool { return id != "" && exchange.SameID(r.id, id) })
 }
@@ -157,7 +158,8 @@ func (w past) naming(at int, id string) past {
 	return named
 }
 
-// showsAll compares the whole list with all revisions. A revision without an id gets that of a new row with its source.
+// showsAll compares the complete list with all revisions. A revision without an id gets the id of a new row with its
+// source.
 func (w past) showsAll(owner string, a *exchange.Response) ([]past, *Wrong) {
 	rows := a.Get("resources").Array()
 	var fresh []gjson.Result
@@ -180,7 +182,7 @@ func (w past) showsAll(owner string, a *exchange.Response) ([]past, *Wrong) {
 			switch {
 			case len(rows) > len(w):
 				kind = outcome.ExtraItem
-			case missing >= 0: // an earlier update may not have made it
+			case missing >= 0: // an earlier update may not have created it
 				owner = w[missing].owner
 			}
 			return nil, wrong(owner, outcome.Fails(a, outcome.Violation{Kind: kind, Pointer: "/resources",
@@ -204,8 +206,8 @@ func parameters(with string) url.Values {
 	return all
 }
 
-// showsPage compares a list with a filter or page with the whole list. It judges nothing if other operations were sent
-// at the same time, if the whole lists before and after it differ, or if the status of a revision may change.
+// showsPage compares a list with a filter or page with the complete list. It judges nothing if other operations were sent
+// at the same time, if the complete lists before and after it differ, or if the status of a revision may change.
 func (s *planeSession) showsPage(d done) *Wrong {
 	asked := parameters(d.With)
 	before := d.lists[0].Get("resources").Array()

@@ -9,7 +9,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome/judgetest"
 )
 
-// TestOwnerOfWrongSource checks which requirement a revision violates that shows a wrong graph_config_path.
+// TestOwnerOfWrongSource checks which requirement a revision with a wrong graph_config_path violates.
 func TestOwnerOfWrongSource(t *testing.T) {
 	const field = "graph_config_path"
 	of := func(path string) revision { return revision{source: map[string]string{field: path}} }
@@ -31,9 +31,8 @@ func TestOwnerOfWrongSource(t *testing.T) {
 	}
 }
 
-// TestOwnerOfMissingRevision checks which requirement is violated if an update has made no revision, and another update that
-// sets no field of the source was sent since. If a deployment names an
-// earlier revision again, its read is wrong.
+// TestOwnerOfMissingRevision checks which requirement is violated if an update has created no revision and another update
+// that sets no field of the source followed. If a deployment names an earlier revision again, the read is wrong.
 func TestOwnerOfMissingRevision(t *testing.T) {
 	w := past{{id: "1", owner: "CP-CREATE-2"}, {owner: "CP-UPDATE-2"}}
 	_, latest := w.showsLatest("CP-UPDATE-4", judgetest.Response(200, `{"latest_revision_id":"1"}`))

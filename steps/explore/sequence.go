@@ -7,21 +7,22 @@ import (
 	"strings"
 )
 
-// kind is what happens in an operation, whatever its objects are.
+// kind is the kind of an operation, regardless of its objects.
 type kind struct {
 	verb   string
 	caller int // owner, or another caller who must be refused
 	with   string
 }
 
-// owner stands for the user to whom a thread belongs, and for the client.
+// owner means the owner of a thread, or the client.
 const owner = -1
 
-// coverage counts how often an operation of one kind was followed by one of another kind at the same object. Faults show
-// after a certain operation, so each pair is sent before any is sent again.
+// coverage counts how often an operation of one kind followed an operation of another kind on the same object. Some
+// faults show only after a certain operation, so each pair is sent before any is repeated.
 type coverage map[[2]kind]int
 
-// next returns a random kind, or one of those that have followed the last one least often. Frequent kinds are repeated.
+// next returns a random kind, or one of the kinds that have least often followed the last one. Frequent kinds are
+// repeated in the list.
 func (c coverage) next(random *rand.Rand, last kind, kinds []kind) kind {
 	least := kinds
 	if random.IntN(4) > 0 {
@@ -32,7 +33,7 @@ func (c coverage) next(random *rand.Rand, last kind, kinds []kind) kind {
 	return chosen
 }
 
-// least returns the kinds that have followed the last one least often.
+// least returns the kinds that have least often followed the last one.
 func (c coverage) least(last kind, kinds []kind) (least []kind) {
 	for _, k := range kinds {
 		if len(least) > 0 && c[[2]kind{last, k}] < c[[2]kind{last, least[0]}] {
@@ -45,11 +46,11 @@ func (c coverage) least(last kind, kinds []kind) (least []kind) {
 	return least
 }
 
-// maxThreads is the maximum number of threads of a sequence.
+// maxThreads is the maximum number of threads in a sequence.
 const maxThreads = 3
 
-// threadKinds returns what may happen to a thread at this agent server. Words of the graph that it does not understand, and
-// callers that are not configured, are left out.
+// threadKinds returns the kinds of operations on a thread at this agent server. It omits words that the graph does not
+// understand, and callers that are not configured.
 func (h *agentServer) threadKinds() (all []kind) {
 	for _, verb := range []string{readState, readState, start, start, startWaiting, startWaiting, startTool, startFailing,
 		rollBack, rollBack, rollWaiting, rollFailing, startUnknown, retrieve, retrieve, join, join, join, dropJoin, list} {
@@ -66,7 +67,7 @@ func (h *agentServer) threadKinds() (all []kind) {
 	return all
 }
 
-// plannedThread is a thread of a sequence that is being made.
+// plannedThread is a thread in a sequence that is being generated.
 type plannedThread struct {
 	owner  int
 	last   kind
@@ -114,7 +115,7 @@ func (h *agentServer) sequence(random *rand.Rand, n int, c coverage) (all []Oper
 		case isAboutRun(o.Verb):
 			o.Number = t.runs[len(t.runs)-1-random.IntN(min(2, len(t.runs)))]
 			if o.Verb == retrieve && random.IntN(8) == 0 {
-				o.Number = 1 + random.IntN(runs) // perhaps of another thread
+				o.Number = 1 + random.IntN(runs) // may be a run of another thread
 			}
 		}
 		all = append(all, o)
@@ -125,7 +126,7 @@ func (h *agentServer) sequence(random *rand.Rand, n int, c coverage) (all []Oper
 // isAboutRun reports whether an operation names a run that exists.
 func isAboutRun(verb string) bool { return slices.Contains([]string{retrieve, join, dropJoin}, verb) }
 
-// deploymentKinds returns what may happen to a deployment.
+// deploymentKinds returns the kinds of operations on a deployment.
 func (h *controlPlane) deploymentKinds() (all []kind) {
 	for _, verb := range []string{settle, getDeployment, getRevision, listRevisions, listRevisions} {
 		all = append(all, kind{verb: verb, caller: owner})
@@ -139,7 +140,7 @@ func (h *controlPlane) deploymentKinds() (all []kind) {
 	return all
 }
 
-// updates returns one update of each kind: each value of the first field, the other fields, and nothing.
+// updates returns one update of each kind: each value of the first field, the other fields, and no field.
 func (h *controlPlane) updates() []string {
 	all := []string{"nothing"}
 	for _, field := range h.fields {
@@ -204,7 +205,7 @@ var (
 var statuses = []string{"status DEPLOYED", "status SKIPPED", "status INTERRUPTED", "status UNKNOWN",
 	"status DEPLOYED,SKIPPED", "status CREATE_FAILED,BUILD_FAILED,DEPLOY_FAILED"}
 
-// some joins one random item from each of some random lists.
+// some joins one random item from each of a few random lists.
 func some(random *rand.Rand, of ...[]string) string {
 	var parts []string
 	for _, list := range of {

@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestSequencesCoverEachPair checks that 1000 operations of a half, which are 2000 of both, have each kind of operation
-// after each other kind at one object.
+// TestSequencesCoverEachPair checks that 1000 operations on a half of the interface, half of an exploration with 2000,
+// contain each kind of operation after each other kind on one object.
 func TestSequencesCoverEachPair(t *testing.T) {
 	c := config.Default()
 	c.OtherTenant.APIKey = "other"
