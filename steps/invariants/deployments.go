@@ -12,12 +12,13 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// deployments judges that no response shows values that a deployment never had (section 2). Within patience after a write, a
-// read may show the deployment before or after it, but no other one. The other rules judge source_revision_config.
+// deployments judges that no response shows values that a deployment never had (section 2). Within patience after a
+// write, a read may show the deployment before or after that write, but no other state. Other rules judge
+// source_revision_config.
 type deployments struct {
 	patience time.Duration
 	named    map[string]string    // the deployment whose creation named a revision, by revision
-	lists    map[string][]listing // complete lists, by deployment
+	lists    map[string][]listing // lists of all revisions, by deployment
 	sources  map[string]string    // the source that was shown first, by deployment
 	updated  map[string]time.Time // when the first PATCH was sent, by deployment
 }
@@ -62,15 +63,15 @@ func (d *deployments) note(s *seen) {
 	}
 }
 
-// noteSource keeps the source that was shown first.
+// noteSource keeps the first source that was shown.
 func (d *deployments) noteSource(deployment string, shown gjson.Result) {
 	if source := shown.Get("source").Str; d.sources[deployment] == "" {
 		d.sources[deployment] = source
 	}
 }
 
-// checkLatest judges the latest revision that a deployment names. It must not belong to another deployment. If a later list
-// has all revisions of the deployment, one of the lists must contain it.
+// checkLatest judges the latest revision that a deployment names. It must not belong to another deployment. If a later
+// list has all revisions of the deployment, at least one list must contain it.
 func (d *deployments) checkLatest(t *tally, s *seen) {
 	if s.Op.ID != "get-deployment" || !s.shows() || s.Wrong {
 		return
@@ -94,8 +95,8 @@ func (d *deployments) checkLatest(t *tally, s *seen) {
 	}
 }
 
-// checkOnlyRevision judges that the list of a deployment holds only the revision that its creation named, until somebody
-// sends a PATCH. Lists that hold revisions of other deployments are another requirement's concern.
+// checkOnlyRevision judges that the list of a deployment contains only the revision that its creation named, until the
+// first PATCH. Another requirement judges lists with revisions of other deployments.
 func (d *deployments) checkOnlyRevision(t *tally, s *seen) {
 	id := exchange.IDKey(s.In("deployment_id"))
 	updated := d.updated[id]
@@ -122,7 +123,8 @@ func (d *deployments) checkOnlyRevision(t *tally, s *seen) {
 	}
 }
 
-// checkSource judges that all GETs of a deployment and its revisions show the same source. Other rules compare lists with them.
+// checkSource judges that all GETs of a deployment and its revisions show the same source. Other rules compare the lists
+// with GET.
 func (d *deployments) checkSource(t *tally, s *seen) {
 	source := s.response.Get("source").Str
 	if s.Op.ID != "get-deployment" && s.Op.ID != "get-revision" || !s.shows() || s.Wrong || source == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestValuesThatADeploymentNeverHad judges histories that end with the read in question, or with a list after it, one second
+// TestValuesThatADeploymentNeverHad judges histories that end with the read to judge, or with a list after it, one second
 // after the previous exchange.
 func TestValuesThatADeploymentNeverHad(t *testing.T) {
 	const (
@@ -34,9 +34,9 @@ func TestValuesThatADeploymentNeverHad(t *testing.T) {
 			`{"resources":[{"id":"`+other+`"},{"id":"`+two+`"}],"offset":2}`)
 	}
 	for _, row := range []struct {
-		name, sentence string
-		history        func(h *history)
-		fails          bool
+		name, step string
+		history    func(h *history)
+		fails      bool
 	}{
 		{"a deployment names its revision", latest, func(h *history) {
 			deployed(h, one, two)
@@ -131,7 +131,7 @@ func TestValuesThatADeploymentNeverHad(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHistory(t)
 			row.history(h)
-			_, o := h.judged(row.sentence)
+			_, o := h.judged(row.step)
 			assert.Equal(t, row.fails, o != nil, "%v", o)
 		})
 	}

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// finder finds many texts in a body in one pass. At each position it looks up the preceding bytes of the body,
-// longEnough of them, among the last bytes of the texts. It does not use their first bytes, because IDs that were
-// created at the same time often have the same ones.
+// finder finds many texts in a body in one pass. At each position it looks up the preceding longEnough bytes of the body
+// among the last bytes of the texts. The first bytes of the texts are less useful, because they are often equal in IDs
+// that were created at the same time.
 type finder[T any] struct {
-	long  map[string][]sought[T] // by their last longEnough bytes
+	long  map[string][]sought[T] // texts by their last longEnough bytes
 	ends  [1 << endBits]bool     // by hashOfEnd of these bytes; most positions of a body are excluded here
 	short []sought[T]
 }
@@ -22,7 +22,7 @@ func hashOfEnd(text string) uint32 {
 	return binary.LittleEndian.Uint32([]byte(text[len(text)-4:])) * multiplier >> (32 - endBits)
 }
 
-// sought is a text, and what its presence means.
+// sought is a text with the meaning of its presence in a body.
 type sought[T any] struct {
 	text string
 	of   T

@@ -11,9 +11,9 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// follow judges that reads show earlier writes once patience is over: GET of a created object does not return 404, and a
+// follow judges that reads show earlier writes after patience: GET of a created object does not return 404, and a
 // deployment shows the revision that an update has created. A write that returned 202 does not count, because the server
-// still has to carry it out. A write that no read ever shows is judged by the requirements about creating and updating.
+// still has to carry it out. If no read ever shows a write, the requirements about creating and updating judge that.
 type follow struct {
 	*revisions                       // of the same record
 	known      map[string]firstNamed // by deployment, or by deployment/revision
@@ -21,7 +21,7 @@ type follow struct {
 	longest    time.Duration         // between a write and a read that does not show it
 }
 
-// firstNamed is when a response first named an object, and to whom.
+// firstNamed is the time at which a response first named an object, and the caller of that response.
 type firstNamed struct {
 	at time.Time
 	by exchange.Caller
@@ -95,7 +95,7 @@ func (r *follow) checkFound(t *tally, s *seen, id string) {
 }
 
 // checkUpdate judges a read of a deployment after an update. The read is stale if it shows the latest revision from
-// before the update, and another read has shown the new one. Reads are not judged if two updates overlap.
+// before the update although another read has shown the new one. Reads are not judged if two updates overlap.
 func (r *follow) checkUpdate(t *tally, s *seen, deployment string) {
 	update, next := r.lastUpdate(deployment, s.Ended)
 	if update == nil || update.status/100 != 2 || update.status == http.StatusAccepted ||
@@ -127,7 +127,8 @@ func (r *follow) checkUpdate(t *tally, s *seen, deployment string) {
 	}
 }
 
-// lastUpdate returns the update that was sent last before a time, or nil, and when the next one was sent, or zero.
+// lastUpdate returns the last update that was sent before a time, or nil. It also returns the time of the next update, or
+// zero.
 func (r *follow) lastUpdate(deployment string, before time.Time) (last *write, next time.Time) {
 	for _, u := range r.updates[deployment] {
 		switch {
@@ -140,7 +141,7 @@ func (r *follow) lastUpdate(deployment string, before time.Time) (last *write, n
 	return last, next
 }
 
-// violatedLate records a violation by a read, with the time since the write had ended. It keeps the longest time.
+// violatedLate records a violation by a read, with the time since the end of the write. It keeps the longest time.
 func (r *follow) violatedLate(t *tally, s *seen, written time.Time, of outcome.Violation) {
 	after := s.Sent.Sub(written)
 	v := t.violated(s, outcome.Stale, of.Pointer, of.Summary, of.Expected, of.Actual)
@@ -165,8 +166,8 @@ func (r *follow) end(t *tally) {
 	}
 }
 
-// stale returns the reads of a deployment that contradict others after the same update. If that update was not alone, it is
-// unknown which of the named revisions is the latest, and all of these reads are returned.
+// stale returns the reads of a deployment that contradict other reads after the same update. If another update was under
+// way at the same time, it is unknown which of the named revisions is the latest, and all of these reads are returned.
 func (r *follow) stale(deployment string) []int {
 	after := map[*write][]*seen{}
 	for _, read := range r.reads[deployment] {
@@ -197,7 +198,7 @@ func (r *follow) stale(deployment string) []int {
 	return all
 }
 
-// latestIn returns the latest revision that a read of a deployment names, in one spelling.
+// latestIn returns the latest revision in a read of a deployment, in the spelling of IDKey.
 func latestIn(read *seen) string {
 	return exchange.IDKey(read.response.Get("latest_revision_id").Str)
 }

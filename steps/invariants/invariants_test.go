@@ -26,7 +26,7 @@ const (
 	two       = "22222222-2222-4222-8222-222222222222"
 )
 
-// The sentences that are tested.
+// The steps that are tested.
 const (
 	idsOfPlane    = `each response of the control plane has the id of its request`
 	closedPlane   = `no control-plane request without valid credentials returned 2xx`
@@ -38,7 +38,7 @@ const (
 	rolledBack    = `no response after a rollback contains the id or the text of the prior run`
 )
 
-// history is the record of a test run that a test writes.
+// history is the record of a test run, written by a test.
 type history struct {
 	t      *testing.T
 	target *target.Target
@@ -102,8 +102,8 @@ func failing(id string, level reports.Level, found ...outcome.Violation) Other {
 }
 
 // judged returns the number of exchanges that an invariant judged, and its outcome, or nil if it passed.
-func (h *history) judged(sentence string) (int, *outcome.Outcome) {
-	n, err := NewRecord(h.target, func() []Other { return h.others }).outcome(sentence)
+func (h *history) judged(step string) (int, *outcome.Outcome) {
+	n, err := NewRecord(h.target, func() []Other { return h.others }).outcome(step)
 	if err == nil {
 		return n, nil
 	}
@@ -171,21 +171,21 @@ func (h *history) created(body, revision string) {
 	h.plane(target.TheClient, "POST", "/v2/deployments", body, 201, `{"id":"`+one+`","latest_revision_id":"`+revision+`"}`)
 }
 
-// row is a history with the pointer of its violation. That is "/" for the whole response, "" if there is no violation,
-// and "none" if no exchange was judged.
+// row is a history with the pointer of its violation. The pointer is "/" for the whole response, "" if there is no
+// violation, and "none" if no exchange was judged.
 type row struct {
 	script func(h *history)
 	fails  string
 }
 
 // judgeEach judges the history of each row, which follows a common beginning.
-func judgeEach(t *testing.T, sentence string, begin func(h *history), rows map[string]row) {
+func judgeEach(t *testing.T, step string, begin func(h *history), rows map[string]row) {
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {
 			h := newHistory(t)
 			begin(h)
 			row.script(h)
-			judged, o := h.judged(sentence)
+			judged, o := h.judged(step)
 			assert.Equal(t, row.fails == "none", judged == 0)
 			if row.fails == "" || row.fails == "none" {
 				assert.Nil(t, o)

@@ -19,27 +19,27 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// longEnough is the length in bytes from which on a text is searched for in other texts. A shorter text may be there by
+// longEnough is the minimum length in bytes of a text that is searched for in other texts. A shorter text may occur by
 // chance.
 const longEnough = 12
 
 // isolation judges that responses to one user contain nothing of another user (section 5): no IDs of their threads and
 // runs, and none of their texts, credentials and identities.
 //
-// In a recording, only callers with credentials of the configuration are users. What other callers have sent counts only
-// against callers without credentials, because two of the others may be the same user.
+// In a recording, only callers with credentials of the configuration are users. Texts of other callers are looked for
+// only in responses without credentials, because two of these callers may be the same user.
 type isolation struct {
 	target  *target.Target
-	users   map[string]*belongings // by the key of their credentials
+	users   map[string]*belongings // by the key of the user's credentials
 	known   []person
 	secrets finder[secret]
-	texts   finder[*belonging] // of all users
+	texts   finder[*belonging] // IDs and texts of all users
 	threads map[string][]*belonging
 	leaks   map[int]string // the operation of each exchange with a leak
 }
 
-// longInRecording is the length from which on a text that a user sent to any graph is searched for in responses to others.
-// A shorter one may be a common phrase.
+// longInRecording is the minimum length of a text from a recording that is searched for in responses to others. A shorter
+// text may be a common phrase.
 const longInRecording = 32
 
 // idAt is an ID at an agent server. Each server may number its threads from one.
@@ -50,15 +50,15 @@ type belonging struct {
 	user  string // the key of the credentials
 	what  string // "an id" or "a text"
 	value string
-	base  string // of an ID: the address of the agent server
-	on    idAt   // a thread that the user has not created, if the run that brought it in was accepted there
+	base  string // for an ID: the address of the agent server
+	on    idAt   // a thread that the user has not created; the ID or text counts only if the run with it was accepted there
 	order int    // in which the user's ids, or the user's texts, were noted
 }
 
 // belongings has the objects and texts that a user has created or sent.
 type belongings struct {
-	ids   map[idAt]bool   // of threads, and of runs if longEnough, because others may be the same in each thread
-	texts map[string]bool // that the user sent, if longEnough
+	ids   map[idAt]bool   // IDs of threads, and IDs of runs with at least longEnough bytes, because shorter ones may be equal in each thread
+	texts map[string]bool // texts that the user sent, with at least longEnough bytes
 	sent  strings.Builder // all request bodies: a user may see what the user has sent
 }
 
@@ -70,11 +70,11 @@ func (r *isolation) isShownBy(o Other, v outcome.Violation) bool {
 	})
 }
 
-// credentialsOf is the value in a message about leaked credentials, which are secret.
+// credentialsOf is the value in a message about leaked credentials, which must not be shown.
 const credentialsOf = "the credentials"
 
-// leaked records that a response shows a value of the user with the key. The violation has the pointer of the first
-// value of its kind and operation.
+// leaked records that a response shows a value of the user with the key. The violation has the pointer of the first such
+// value of the operation.
 func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 	r.leaks[s.ID] = s.Op.ID
 	actual := fmt.Sprintf("%s of %s in a response to %s", what, key, s.Caller.Name)
@@ -136,10 +136,10 @@ func (r *isolation) note(s *seen) {
 	}
 }
 
-// isOtherCaller reports whether a caller of a recording has credentials that the configuration does not have.
+// isOtherCaller reports whether a caller of a recording has credentials that are not in the configuration.
 func isOtherCaller(name string) bool { return strings.HasPrefix(name, target.OtherCaller) }
 
-// noteID notes the ID in a field of a response, unless it is empty, or short and not that of a thread.
+// noteID notes the ID in a field of a response. It ignores empty IDs, and short ones unless they are of threads.
 func (r *isolation) noteID(s *seen, b *belongings, field string, on idAt) {
 	value := s.response.Get(field)
 	if value.Type != gjson.String && value.Type != gjson.Number {
@@ -159,7 +159,7 @@ func (r *isolation) noteID(s *seen, b *belongings, field string, on idAt) {
 	}
 }
 
-// asJSON returns a text as JSON writes it, without the quotes.
+// asJSON returns a text in the spelling of JSON, without the quotes.
 func asJSON(text string) string {
 	quoted, _ := json.Marshal(text)
 	return string(quoted[1 : len(quoted)-1])
@@ -184,7 +184,7 @@ func (r *isolation) check(t *tally, s *seen) {
 	}
 	for _, of := range r.shownIn(s) {
 		isOwn := of.what == "an id" && (of.base != s.Base || own != nil && own.ids[idAt{of.base, of.value}])
-		// The other user's run was accepted on a thread of the caller, which the scenario that sent it judges (AS-AUTHZ-2).
+		// The other user's run was accepted on the caller's thread. The scenario that sent the run judges that (AS-AUTHZ-2).
 		isIntrusion := !r.target.Recorded && own != nil && own.ids[of.on]
 		if !r.isJudged(s, of.user) || isOwn || isIntrusion {
 			continue
@@ -199,12 +199,12 @@ func (r *isolation) check(t *tally, s *seen) {
 	}
 }
 
-// isJudged reports whether a response must contain nothing of the user with the key.
+// isJudged reports whether a response must not show anything of the user with the key.
 func (r *isolation) isJudged(s *seen, key string) bool {
 	return key != s.Caller.Name && (s.Caller.Invalid || !isOtherCaller(key))
 }
 
-// shownIn returns the belongings that a response shows: of each user first the IDs, then the texts.
+// shownIn returns the belongings that a response shows, ordered by user: first the IDs, then the texts.
 func (r *isolation) shownIn(s *seen) []*belonging {
 	shown := r.texts.in(s.Response)
 	if len(r.threads) > 0 {
@@ -218,14 +218,14 @@ func (r *isolation) shownIn(s *seen) []*belonging {
 	return slices.Compact(shown)
 }
 
-// hasSent reports whether the caller has sent a text, in this request or in any other.
+// hasSent reports whether the caller has sent a text, in this request or in another.
 func (r *isolation) hasSent(s *seen, text string) bool {
 	own := r.users[s.Caller.Name]
 	return requestContains(s, text) || own != nil && contains(own.sent.String(), text)
 }
 
-// requestContains reports whether a request contains a text in its address or its body. A UUID may be sent in another form
-// than the server shows it.
+// requestContains reports whether the address or the body of a request contains a text. A UUID may be sent in a form
+// other than the server's.
 func requestContains(s *seen, text string) bool {
 	if contains(s.Path, text) || contains(s.Query, text) || contains(s.Request, text) {
 		return true
@@ -236,7 +236,7 @@ func requestContains(s *seen, text string) bool {
 	})
 }
 
-// contains reports whether a body contains a text, as it is or as JSON writes it.
+// contains reports whether a body contains a text, literally or in the spelling of JSON.
 func contains(body, text string) bool {
 	return strings.Contains(body, text) || strings.Contains(body, asJSON(text))
 }
@@ -252,10 +252,10 @@ func valuesAt(value gjson.Result, isWanted func(key string) bool) []string {
 	return all
 }
 
-// person is a user of the configuration as responses may show it.
+// person is a user of the configuration, with the values that responses may show.
 type person struct {
 	key         string
-	credentials []string // in each spelling in which a secret is found
+	credentials []string // each credential in all spellings that are searched for
 	header      string   // all header values that the user sends
 	identity    string
 	team        string // "" if it is unknown
@@ -263,8 +263,8 @@ type person struct {
 
 // secret is a spelling of a credential.
 type secret struct {
-	key   string // of the person
-	at    int    // in the person's credentials
+	key   string // key of the person
+	at    int    // position in the person's credentials
 	value string
 }
 
@@ -306,13 +306,13 @@ func showsIdentity(key string) bool {
 	return slices.Contains([]string{"owner", "identity", "user"}, key) || strings.HasSuffix(key, "user_id")
 }
 
-// owns reports whether an object in a response names the person as owner, in their team.
+// owns reports whether an object in a response names the person as its owner, in the person's team.
 func (p person) owns(object gjson.Result) bool {
 	return object.Get("owner").String() == p.identity && object.Get(config.TeamField).String() == p.team
 }
 
-// checkPersons judges that a response shows no credentials and no identity of another user than the caller. For a user
-// with the identity of the caller, it is the identity together with the team.
+// checkPersons judges that a response shows no credentials and no identity of a user other than the caller. For a user
+// with the caller's identity, it looks for the identity together with the team.
 func (r *isolation) checkPersons(t *tally, s *seen) {
 	var own person
 	for _, p := range r.known {
@@ -322,7 +322,7 @@ func (r *isolation) checkPersons(t *tally, s *seen) {
 	}
 	secrets := r.secrets.in(s.Response)
 	slices.SortFunc(secrets, func(a, b secret) int { return a.at - b.at })
-	var identities []string // that were judged: two users may have the same
+	var identities []string // identities that were judged, because two users may have the same
 	shown := valuesAt(s.response, showsIdentity)
 	for _, p := range r.known {
 		if p.key == s.Caller.Name {
@@ -353,8 +353,8 @@ func (r *isolation) checkPersons(t *tally, s *seen) {
 	}
 }
 
-// knowsTexts reports whether the record has all that the caller has sent to the thread of a request. Users write the mail
-// addresses of others, perhaps before a recording began.
+// knowsTexts reports whether the record has all texts that the caller has sent to the thread of a request. Users may
+// write the mail addresses of others, perhaps before a recording began.
 func (r *isolation) knowsTexts(s *seen) bool {
 	own := r.users[s.Caller.Name]
 	return !r.target.Recorded || own != nil && own.ids[idAt{s.Base, s.In("thread_id")}]

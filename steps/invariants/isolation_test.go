@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// runSaying returns the body of a request for a run.
+// runSaying returns the body of a request for a run with the text.
 func runSaying(text, more string) string {
 	return `{"assistant_id":"a","input":{"messages":[{"role":"user","content":"` + text + `"}]}` + more + `}`
 }
@@ -23,7 +23,7 @@ func TestResponsesContainNothingOfAnotherUser(t *testing.T) {
 	const state, elsewhere = "/threads/b-thread/state", agentBase + "/elsewhere"
 	for name, row := range map[string]struct {
 		before         func(h *history, bob target.Caller)
-		path, response string // to the other user
+		path, response string // request of and response to the other user
 		fails          bool
 	}{
 		"a text":                  {nil, state, `{"x":["` + secret + `!"]}`, true},
@@ -76,7 +76,7 @@ func TestResponsesContainNothingOfAnotherUser(t *testing.T) {
 			if row.before != nil {
 				row.before(h, bob)
 			}
-			h.agent(bob, "GET", row.path, "", 200, row.response) // before the other user has sent it: owners are known at the end
+			h.agent(bob, "GET", row.path, "", 200, row.response) // before the other user has sent it: rules know the owners only at the end
 			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":""}`)
 			h.agent(h.target.Owner(), "GET", "/threads", "", 200, `[{"thread_id":"","run_id":null}]`)
 			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"7"}`)
@@ -89,7 +89,7 @@ func TestResponsesContainNothingOfAnotherUser(t *testing.T) {
 	}
 }
 
-// TestLeakInALargeResponseHasItsPointer shows a token in a response of which only the beginning is recorded.
+// TestLeakInALargeResponseHasItsPointer checks a response with a token of which only the beginning is recorded.
 func TestLeakInALargeResponseHasItsPointer(t *testing.T) {
 	h := newHistory(t)
 	bob, err := h.target.Caller(target.TheOtherUser)
@@ -102,7 +102,7 @@ func TestLeakInALargeResponseHasItsPointer(t *testing.T) {
 	assert.Equal(t, "/trace", o.Violations[0].Pointer)
 }
 
-// TestSharedHeaderIsNotASecret lets both users send the same organization. Their tokens are parts of another header.
+// TestSharedHeaderIsNotASecret lets both users send the same organization in a header. Their tokens are in other headers.
 func TestSharedHeaderIsNotASecret(t *testing.T) {
 	for response, leaks := range map[string]bool{
 		`{"x":"organization-one"}`: false,
@@ -123,7 +123,7 @@ func TestSharedHeaderIsNotASecret(t *testing.T) {
 	}
 }
 
-// TestUsersOfOneIdentity has a third user with the identity of the first, in another team.
+// TestUsersOfOneIdentity has a third user with the identity of the first in a different team.
 func TestUsersOfOneIdentity(t *testing.T) {
 	for name, row := range map[string]struct {
 		caller, response string

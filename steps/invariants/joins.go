@@ -14,14 +14,14 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// earlyJoins judges that no join returns before its run has ended (section 4). A run whose words contain a wait lasts at
-// least that long, if it completes and no other run of its thread interrupts it.
+// earlyJoins judges that no join returns before its run has ended (section 4). If the words of a run order a wait, the
+// run lasts at least that long, provided that it completes and no other run of its thread interrupts it.
 type earlyJoins struct {
 	*refused // of the same record
 
 	onTime int
 	early  []earlyJoin
-	whole  map[*threadRun]bool // runs whose messages a state has shown, including the answer: they have completed
+	whole  map[*threadRun]bool // completed runs: a state has shown all their messages, including the answer
 }
 
 // earlyJoin is a join that returned before the run could end.
@@ -54,8 +54,8 @@ func (j *earlyJoins) check(_ *tally, s *seen) {
 	}
 }
 
-// judge judges nothing if all joins return early: the graph may not understand the word that tells it to wait, and
-// scenarios judge a server that never waits.
+// judge judges nothing if all joins return early, because the graph may not understand the word for waiting. Scenarios
+// judge a server that never waits.
 func (j *earlyJoins) judge(t *tally) {
 	t.judged = j.onTime + len(j.early)
 	if j.onTime == 0 {
@@ -70,7 +70,7 @@ func (j *earlyJoins) judge(t *tally) {
 	}
 }
 
-// isDisturbed reports whether something may have ended a run before a join returned: another run of its thread, or a
+// isDisturbed reports whether something else may have ended a run before a join returned: another run of its thread, or a
 // request with an unknown effect.
 func (j *earlyJoins) isDisturbed(g *threadRun, key string, join *seen) bool {
 	return isAfter(j.changed, key, join) || slices.ContainsFunc(j.byThread[key], func(other *threadRun) bool {

@@ -16,8 +16,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// lists judges that lists are not shorter than the number of revisions that were known before (section 4). Within patience
-// after a write, a list may lack the revision of that write.
+// lists judges that lists have at least as many revisions as were known before (section 4). Within patience after a
+// write, a list may lack the revision of that write.
 type lists struct {
 	*revisions                                 // of the same record
 	known      map[string]map[string]time.Time // when a revision was first named, by deployment and revision
@@ -66,7 +66,7 @@ func (l *lists) note(s *seen) {
 	}
 }
 
-// setsSource reports whether an update has a value other than null in its source_revision_config, whatever its type.
+// setsSource reports whether the source_revision_config of an update has a value other than null, of any type.
 func setsSource(s *seen) bool {
 	isSet := false
 	s.request.Get(sourceConfig).ForEach(func(_, value gjson.Result) bool {
@@ -92,7 +92,7 @@ func noteFirst(all map[string]map[string]time.Time, deployment, revision string,
 	keepEarliest(all[deployment], revision, at)
 }
 
-// check judges first pages without a filter. A list that was requested within patience counts as judged, too.
+// check judges first pages without a filter. A list that was requested within patience counts as judged too.
 func (l *lists) check(t *tally, s *seen) {
 	if s.Op.ID != "list-revisions" || !s.shows() {
 		return
@@ -116,7 +116,8 @@ func (l *lists) check(t *tally, s *seen) {
 	}
 }
 
-// checkTwice judges that no list has a revision twice, even within patience: no state of a deployment has it twice.
+// checkTwice judges that no list contains a revision twice, even within patience, because a deployment never has a
+// revision twice.
 func (l *lists) checkTwice(t *tally, s *seen) {
 	if s.Op.ID != "list-revisions" || !s.shows() {
 		return
@@ -129,8 +130,8 @@ func (l *lists) checkTwice(t *tally, s *seen) {
 	}
 }
 
-// checkSurplus judges that lists and GETs of a deployment do not name more revisions than its creation and its updates may
-// have created (section 2). Updates that were refused create none, and neither do those without a field of the source.
+// checkSurplus judges that lists and GETs of a deployment do not name more revisions than its creation and its updates
+// may have created (section 2). Refused updates create none, and neither do updates without a field of the source.
 func (l *lists) checkSurplus(t *tally, s *seen) {
 	deployment := exchange.IDKey(s.In("deployment_id"))
 	if len(namedIn(s)) == 0 || !l.created[deployment] || l.recorded {
@@ -171,7 +172,7 @@ func namedIn(s *seen) []string {
 	return nil
 }
 
-// revisionsIn returns the ids of the revisions in a list, as they come.
+// revisionsIn returns the ids of the revisions in a list, in its order.
 func revisionsIn(s *seen) (ids []string) {
 	for _, row := range s.response.Get("resources").Array() {
 		ids = append(ids, exchange.IDKey(row.Get("id").Str))
@@ -184,8 +185,8 @@ func distinct(ids []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(ids)))
 }
 
-// checkListed judges that each known revision is in a list without a filter. The evidence is a first page that has room for
-// the revision. If the revision is on another page, it is not lost: then the limit or the offset is wrong.
+// checkListed judges that each known revision is in a list without a filter. The evidence is a first page with room for
+// the revision. If the revision is on a different page, it is not lost, but the limit or the offset is wrong.
 func (l *lists) checkListed(t *tally, s *seen) {
 	if s.Op.ID != "list-revisions" || !s.shows() {
 		return
@@ -224,7 +225,8 @@ func isFiltered(query string) bool {
 // defaultLimit is the limit of a list that is requested without one (section 4).
 const defaultLimit = 20
 
-// firstPage returns the limit of the query of a list, and whether the query is that of a first page without a filter.
+// firstPage returns the limit in the query of a list. It also reports whether the query is that of a first page without a
+// filter.
 func firstPage(query string) (limit int, is bool) {
 	values, err := url.ParseQuery(query)
 	if err != nil {

@@ -27,9 +27,9 @@ func TestRowsOfLists(t *testing.T) {
 		return func(h *history) { h.reads(deployment, `{"id":"`+one+`","latest_revision_id":"`+id+`"}`) }
 	}
 	for _, row := range []struct {
-		name, sentence string
-		history        []func(h *history)
-		fails          bool
+		name, step string
+		history    []func(h *history)
+		fails      bool
 	}{
 		{"different revisions", twice, []func(*history){lists(two, three)}, false},
 		{"one revision twice", twice, []func(*history){lists(two, two)}, true},
@@ -54,7 +54,7 @@ func TestRowsOfLists(t *testing.T) {
 			for _, part := range row.history {
 				part(h)
 			}
-			_, o := h.judged(row.sentence)
+			_, o := h.judged(row.step)
 			assert.Equal(t, row.fails, o != nil, "%v", o)
 		})
 	}

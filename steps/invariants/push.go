@@ -15,12 +15,12 @@ import (
 // buildOnPush is the path of the field in a deployment and in the requests that set it.
 const buildOnPush = "source_config.build_on_push"
 
-// pushes judges build_on_push of deployments (section 2). It judges reads that were sent after patience has passed since the
-// last write, and no reads while a write was under way.
+// pushes judges build_on_push of deployments (section 2). It ignores reads that were sent within patience after the last
+// write, and reads during a write.
 type pushes struct {
 	patience time.Duration
 	writes   map[string][]pushWrite // by deployment
-	recorded bool                   // others sent the requests, and perhaps more
+	recorded bool                   // the record is a recording of other clients, which may have sent more requests
 }
 
 // pushWrite is a creation or an update that was not refused.
@@ -44,7 +44,8 @@ func (p *pushes) note(s *seen) {
 	}
 }
 
-// last returns the last write before a read of a deployment. It returns false if a write may have had no effect yet.
+// last returns the last write before a read of a deployment. It returns false if it is unknown which write has taken
+// effect.
 func (p *pushes) last(s *seen) (last pushWrite, isSettled bool) {
 	for _, w := range p.writes[exchange.IDKey(s.In("deployment_id"))] {
 		if !w.sent.Before(s.Ended) {
@@ -80,7 +81,7 @@ func (p *pushes) checkTag(t *tally, s *seen) {
 	}
 }
 
-// checkSet judges that a deployment shows the value that the last write has set. A target may keep false if the ref is a tag.
+// checkSet judges that a deployment shows the value of the last write. A target may keep false if the ref is a tag.
 func (p *pushes) checkSet(t *tally, s *seen) {
 	shown := s.response.Get(buildOnPush)
 	if s.Op.ID != "get-deployment" || !s.ok() || !shown.IsBool() || hasTag(s) || p.recorded {

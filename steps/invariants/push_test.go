@@ -27,9 +27,9 @@ func TestBuildOnPush(t *testing.T) {
 	}
 	impatient := func(h *history) { h.target.Config.Patience = 2 * time.Second }
 	for _, row := range []struct {
-		name, sentence string
-		history        []func(h *history)
-		fails          bool
+		name, step string
+		history    []func(h *history)
+		fails      bool
 	}{
 		{"a tag with false", noTag, []func(*history){created(no + tag), shows(no + tag)}, false},
 		{"a branch with true", noTag, []func(*history){created(yes), shows(yes)}, false},
@@ -56,7 +56,7 @@ func TestBuildOnPush(t *testing.T) {
 			for _, part := range row.history {
 				part(h)
 			}
-			_, o := h.judged(row.sentence)
+			_, o := h.judged(row.step)
 			assert.Equal(t, row.fails, o != nil, "%v", o)
 		})
 	}

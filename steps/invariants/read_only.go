@@ -12,12 +12,12 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// readOnly judges that no revision shows a read-only value that a request sent, and no deployment a commit id or a latest
-// revision (section 2). A value that was shown before the request was not taken from it.
+// readOnly judges that no revision shows a read-only value from a request, and no deployment a commit id or a latest
+// revision from one (section 2). If a response showed the value before the request, the request is not its source.
 type readOnly struct {
 	revisions *revisions
 	sent      map[string][]sentValue // by the key of the deployment
-	shown     map[string]time.Time   // when a response first showed a value: see shownKey
+	shown     map[string]time.Time   // time at which a response first showed a value: see shownKey
 }
 
 // sentValue is a read-only value in a request that was not refused.
@@ -27,7 +27,8 @@ type sentValue struct {
 	value string
 }
 
-// ofRevisions are the read-only members of a revision, and ofDeployments those of a deployment that belong to its revisions.
+// ofRevisions are the read-only fields of a revision. ofDeployments are the read-only fields of a deployment that are
+// about its revisions.
 var (
 	ofRevisions   = []string{"id", "created_at", "updated_at", "status", sourceConfig + "." + commit}
 	ofDeployments = []string{"latest_revision_id", sourceConfig + "." + commit}
@@ -45,7 +46,7 @@ func newReadOnly(r *revisions) *readOnly {
 // isWrite reports whether a request may set values of a deployment.
 func isWrite(s *seen) bool { return s.Op.ID == "create-deployment" || s.Op.ID == "update-deployment" }
 
-// deploymentOf returns the id of the deployment that a request is about, or that it created.
+// deploymentOf returns the id of the deployment of a request, or of the one that it created.
 func deploymentOf(s *seen) string {
 	if s.Op.ID == "create-deployment" {
 		return s.response.Get("id").Str
@@ -76,21 +77,21 @@ func (r *readOnly) note(s *seen) {
 	}
 }
 
-// shownObject is a revision or a deployment in a response, with the paths of the values that are judged.
+// shownObject is a revision or a deployment in a response, with the paths of the values to judge.
 type shownObject struct {
 	gjson.Result
 	id    string
 	paths []string
 }
 
-// objectsIn returns the revisions or the deployment in a response. The response to an update may repeat the request, and
-// that to a creation chooses the latest revision.
+// objectsIn returns the revisions or the deployment in a response. The response to an update is ignored, because it may
+// repeat the request. In the response to a creation, latest_revision_id is ignored, because the response sets it.
 func objectsIn(s *seen) (all []shownObject) {
 	switch {
 	case !s.ok():
 		return nil
 	case s.Op.ID == "get-revision":
-		return []shownObject{{s.response, s.In("revision_id"), ofRevisions}} // it may show the id of another one
+		return []shownObject{{s.response, s.In("revision_id"), ofRevisions}} // the response may have the id of another revision
 	case s.Op.ID == "get-deployment":
 		return []shownObject{{s.response, deploymentOf(s), ofDeployments}}
 	case s.Op.ID == "create-deployment":
@@ -129,9 +130,9 @@ func (r *readOnly) check(t *tally, s *seen) {
 	}
 }
 
-// mayKnow reports whether the client of a recording may have sent a value because the server has it anyway. Clients send
-// objects back as they read them, from this deployment or another one, and know commits from git. A status may be what the
-// build leads to. All other values cannot be known of an object that the request itself created.
+// mayKnow reports whether the client of a recording may have sent a value that the server would show anyway. Clients send
+// objects back that they have read, from this deployment or another one, and know commits from git. A status may be the
+// result of the build. Values of an object that the request itself created cannot be known.
 func (r *readOnly) mayKnow(id string, sent sentValue) bool {
 	switch {
 	case !r.revisions.recorded:
@@ -147,9 +148,9 @@ func (r *readOnly) mayKnow(id string, sent sentValue) bool {
 	return by == nil || by.exchange != sent.exchange || !r.revisions.isCertain(by)
 }
 
-// isFixed reports whether only the request can have given a revision the status in the request. Either the revision had
-// settled before the request, or the request created it and no update followed that can have superseded it. A later
-// revision may change the status of an earlier one that was DEPLOYED.
+// isFixed reports whether a status in a request is the only possible source of the status of a revision. This is so if
+// the revision had settled before the request, or if the request created it and no later update can have superseded it. A
+// later revision may change the status of an earlier one that was DEPLOYED.
 func (r *readOnly) isFixed(id string, sent sentValue, s *seen) bool {
 	if !sent.patch {
 		return !r.revisions.wasUpdated(sent.deployment, sent.ended, s.Ended)

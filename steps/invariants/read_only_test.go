@@ -8,7 +8,7 @@ import (
 
 func TestRevisionsTakeNoReadOnlyValueFromARequest(t *testing.T) {
 	const (
-		sentence = `no read-only value of a request is shown by a revision of its deployment`
+		step     = `no read-only value of a request is shown by a revision of its deployment`
 		revision = deployment + "/revisions/" + two
 		commits  = `"source_revision_config":{"repo_commit_sha":"0123456"}`
 		commitAt = "/source_revision_config/repo_commit_sha"
@@ -16,7 +16,7 @@ func TestRevisionsTakeNoReadOnlyValueFromARequest(t *testing.T) {
 	reads := func(response string) func(h *history) {
 		return func(h *history) { h.reads(revision, `{"id":"`+two+`",`+response+`}`) }
 	}
-	judgeEach(t, sentence, func(h *history) {
+	judgeEach(t, step, func(h *history) {
 		h.created(`{"created_at":"1999-12-31T23:59:59Z","status":"SKIPPED",`+commits+`}`, two)
 	}, map[string]row{
 		"a commit of the server":             {reads(`"source_revision_config":{"repo_commit_sha":"abcdef0"}`), ""},
@@ -27,12 +27,12 @@ func TestRevisionsTakeNoReadOnlyValueFromARequest(t *testing.T) {
 		"a deployment with its created_at":   {func(h *history) { h.reads(deployment, `{"created_at":"1999-12-31T23:59:59Z"}`) }, "none"},
 		"a later update may have skipped it": {func(h *history) { h.patches(`{}`, 200, `{}`); reads(`"status":"SKIPPED"`)(h) }, "none"},
 	})
-	judgeEach(t, sentence, func(*history) {}, map[string]row{
+	judgeEach(t, step, func(*history) {}, map[string]row{
 		"the response to the creation": {func(h *history) {
 			h.plane(target.TheClient, "POST", "/v2/deployments", `{`+commits+`}`, 201, `{"id":"`+one+`","latest_revision_id":"`+two+`",`+commits+`}`)
 		}, commitAt},
 	})
-	judgeEach(t, sentence, func(h *history) {
+	judgeEach(t, step, func(h *history) {
 		h.created(`{}`, two)
 		reads(`"status":"DEPLOYED",` + commits)(h)
 		h.patches(`{"id":"`+three+`","status":"SKIPPED",`+commits+`}`, 200, `{}`)
@@ -52,10 +52,10 @@ func TestRevisionsTakeNoReadOnlyValueFromARequest(t *testing.T) {
 // TestClientsSendObjectsBack judges recordings of clients that send read-only values as they read them.
 func TestClientsSendObjectsBack(t *testing.T) {
 	const (
-		sentence = `no read-only value of a request is shown by a revision of its deployment`
-		commits  = `"source_revision_config":{"repo_commit_sha":"0123456"}`
-		branch   = `"source_revision_config":{"repo_ref":"next"}`
-		at       = `"created_at":"2026-01-02T03:04:05Z"`
+		step    = `no read-only value of a request is shown by a revision of its deployment`
+		commits = `"source_revision_config":{"repo_commit_sha":"0123456"}`
+		branch  = `"source_revision_config":{"repo_ref":"next"}`
+		at      = `"created_at":"2026-01-02T03:04:05Z"`
 	)
 	shows := func(revision, fields string) func(h *history) {
 		return func(h *history) { h.reads(deployment+"/revisions/"+revision, `{"id":"`+revision+`",`+fields+`}`) }
@@ -67,7 +67,7 @@ func TestClientsSendObjectsBack(t *testing.T) {
 		}
 	}
 	const same, next = `{"latest_revision_id":"` + two + `"}`, `{"latest_revision_id":"` + three + `"}`
-	judgeEach(t, sentence, func(h *history) {
+	judgeEach(t, step, func(h *history) {
 		h.target.Recorded = true
 		h.created(`{`+commits+`,"status":"DEPLOYED"}`, two)
 	}, map[string]row{

@@ -1,13 +1,14 @@
-// Package invariants judges what must be true of every recorded exchange of a test run: a response has the ID of its
-// request, nobody is served without credentials, valid requests are not refused, and so on. It runs in the last phase,
-// after all scenarios that send requests, and sends no requests itself.
+// Package invariants judges rules about every recorded exchange of a test run: a response has the ID of its request,
+// nobody is served without credentials, valid requests are not refused, and so on. It runs in the last phase, after all
+// scenarios that send requests, and sends no requests itself.
 //
-// Start with [Record]. newRules in rules.go has all invariants, by their sentences in the features. Each reads the record
-// twice: first note reads every exchange, for example what belongs to which user, and then check judges every exchange.
+// Start with [Record]. newRules in rules.go has all invariants, by their steps in the features. Each reads the record
+// twice. First, note reads every exchange and collects facts, for example what belongs to which user. Then check judges
+// every exchange.
 //
 // An invariant finds violations that no scenario looks for. If a requirement that covers the same mistake has failed, the
-// invariant is not applicable: one mistake of the server is one finding, and an entry for it in a baseline covers the
-// whole mistake. Responses with a status of 500 or above are not judged, because the requirements about server errors do.
+// invariant is not applicable. So each mistake of the server is one finding, and one entry in a baseline covers it.
+// Responses with a status of 500 or above are not judged here, because the requirements about server errors judge them.
 package invariants
 
 import (
@@ -28,11 +29,11 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Record is what a test run has recorded. All invariants judge it together, once.
+// Record is the record of a test run. All invariants judge it together, once.
 type Record struct {
 	target *target.Target
 	others func() []Other
-	rules  map[string]*invariant // by sentence
+	rules  map[string]*invariant // by step
 	judge  func()
 }
 
@@ -50,17 +51,17 @@ func NewRecord(t *target.Target, others func() []Other) *Record {
 	return r
 }
 
-// Define registers the sentences of the invariants for one scenario.
+// Define registers the steps of the invariants for one scenario.
 func (r *Record) Define(d *common.Definitions) {
 	d.When(`all exchanges of the test run are read`, func() error { return nil })
-	for sentence := range r.rules {
-		d.Then(sentence, func() error {
-			judged, err := r.outcome(sentence)
+	for step := range r.rules {
+		d.Then(step, func() error {
+			judged, err := r.outcome(step)
 			if err != nil {
 				return err
 			}
 			if judged == 0 {
-				return outcome.LacksEvidence(r.rules[sentence].shownBy(), noEvidence)
+				return outcome.LacksEvidence(r.rules[step].shownBy(), noEvidence)
 			}
 			return nil
 		})
@@ -69,7 +70,7 @@ func (r *Record) Define(d *common.Definitions) {
 
 const noEvidence = "no response in this test run could have shown a violation"
 
-// read passes the record to all invariants. Those of the two halves share nothing.
+// read passes the record to all invariants. The invariants of the two halves share nothing.
 func (r *Record) read() {
 	all := r.target.Collector.Observations()
 	var halves sync.WaitGroup
@@ -82,7 +83,7 @@ func (r *Record) read() {
 			rule.end(&rule.tally)
 		}
 	}
-	for _, rule := range r.rules { // what they have noted is not needed any more, and is much if a recording is
+	for _, rule := range r.rules { // the collected facts are not needed any more, and may be large for a recording
 		rule.note, rule.check, rule.end = nil, nil, nil
 	}
 }
@@ -118,12 +119,12 @@ func (i *invariant) read(s *seen, checks bool) {
 	}
 }
 
-// outcome returns the number of exchanges that an invariant judged, and its outcome. Violations that the failure of
-// another requirement shows are removed. The failure of a SHOULD removes no violation of a MUST. If no exchange could have
+// outcome returns the number of exchanges that an invariant judged, and its outcome. It removes violations that the
+// failure of another requirement shows. The failure of a SHOULD removes no violation of a MUST. If no exchange could have
 // shown a violation, and a requirement that covers the invariant is blocked or has failed, the invariant is blocked.
-func (r *Record) outcome(sentence string) (judged int, verdict error) {
+func (r *Record) outcome(step string) (judged int, verdict error) {
 	r.judge()
-	rule := r.rules[sentence]
+	rule := r.rules[step]
 	judged = rule.judged
 	found := rule.found
 	if len(found) == 0 {
@@ -170,7 +171,7 @@ func (r *Record) outcome(sentence string) (judged int, verdict error) {
 	return judged, covered
 }
 
-// shows reports whether the failure has a violation at the place of v, in the same exchange.
+// shows reports whether the failure has a violation at the pointer of v in the same exchange.
 func (o Other) shows(v outcome.Violation) bool {
 	if v.Exchange == 0 {
 		return false
@@ -195,12 +196,13 @@ func (o Other) showsAll(v outcome.Violation) bool {
 type tally struct {
 	judged int
 	found  []outcome.Violation
-	// doubtful has what another server may show, too. Such exchanges are only evidence for a failure that covers the
-	// invariant.
+	// doubtful has exchanges that a conforming server may also produce. They are only evidence for a failure that covers
+	// the invariant.
 	doubtful []outcome.Violation
 }
 
-// violated records a violation. It returns the violation that is kept, with its count.
+// violated records a violation. It returns the recorded violation of the same operation, kind and pointer, with its
+// count.
 func (t *tally) violated(s *seen, kind outcome.Kind, pointer, summary, expected, actual string) *outcome.Violation {
 	for i := range t.found {
 		v := &t.found[i]
@@ -215,7 +217,7 @@ func (t *tally) violated(s *seen, kind outcome.Kind, pointer, summary, expected,
 	return &t.found[len(t.found)-1]
 }
 
-// seen is an exchange with its bodies as JSON values. A body that is not JSON, or that was cut, does not exist.
+// seen is an exchange with its bodies as JSON values. If a body is not JSON or was cut, its value does not exist.
 type seen struct {
 	*evidence.Observation
 	request, response gjson.Result
@@ -231,7 +233,8 @@ func valueOf(body string) gjson.Result {
 
 func (s *seen) ok() bool { return s.Status/100 == 2 }
 
-// shows reports whether the response is 2xx and its whole body was recorded, so that the object lacks what the body lacks.
+// shows reports whether the response is 2xx and its whole body was recorded, so that a field that is missing in the body
+// is missing in the object.
 func (s *seen) shows() bool { return s.ok() && s.Whole }
 
 // ofInterface reports whether the request is for an operation of the interface.
@@ -240,13 +243,13 @@ func (s *seen) ofInterface() bool { return s.Op.ID != "" && !s.Op.Field }
 // isUser reports whether a user of the configuration sent the request.
 func (s *seen) isUser() bool { return strings.HasPrefix(s.Caller.Name, "users.") }
 
-// effect describes requests that must have an effect if they return 2xx. Scenarios that did not see the effect record
-// a violation, and the requirement that owns the effect blocks them.
+// effect describes requests that must have an effect if they return 2xx. Scenarios that do not see the effect record a
+// violation. They are blocked by the requirement that owns the effect.
 type effect struct {
 	side      spec.Side
 	operation string
-	path      string // only requests with a string at this path of their body count, unless it is empty
-	owner     string // the requirement
+	path      string // path of a field; if set, only requests with a string in that field count
+	owner     string // the requirement that owns the effect
 	kind      outcome.Kind
 	summary   string
 	word      string // a neutral word on which the violation depends, or ""
@@ -262,7 +265,7 @@ func (r *Record) ruleOf(e effect) *invariant {
 		}
 	}
 	end := func(t *tally) {
-		if r.target.Recorded { // what its clients waited for is unknown
+		if r.target.Recorded { // it is unknown how long other clients waited
 			return
 		}
 		t.judged = count

@@ -23,7 +23,7 @@ func (h *history) recorded(caller, method, path, body string, status int, respon
 	h.sees(r, status, response)
 }
 
-// TestRecordings judges recordings, in which other clients sent the requests for purposes that are unknown.
+// TestRecordings judges recordings of other clients, which sent the requests for unknown purposes.
 func TestRecordings(t *testing.T) {
 	const first, second = "11111111-0000-4000-8000-000000000001", "11111111-0000-4000-8000-000000000002"
 	const runs, own, text = "/threads/t/runs", "users.0", "please tell me about the weather in Paris"
@@ -46,10 +46,10 @@ func TestRecordings(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]struct {
-		sentence string
-		record   func(h *history)
-		judged   bool
-		fails    bool
+		step   string
+		record func(h *history)
+		judged bool
+		fails  bool
 	}{
 		"a run in progress is readable after the rollback": {rolledBack, func(h *history) {
 			rollback(h, "running")
@@ -97,7 +97,7 @@ func TestRecordings(t *testing.T) {
 			h := newHistory(t)
 			h.target.Recorded = true
 			c.record(h)
-			judged, o := h.judged(c.sentence)
+			judged, o := h.judged(c.step)
 			assert.Equal(t, c.judged, judged > 0)
 			if !c.fails {
 				assert.Nil(t, o)
@@ -136,7 +136,8 @@ func TestIdentityInARecording(t *testing.T) {
 	}
 }
 
-// TestRefusalWithoutItsBody judges the status of a refusal whose body the recording lacks, and not the detail.
+// TestRefusalWithoutItsBody checks that the status of a refusal is judged even if the recording lacks its body, and that
+// its detail is not.
 func TestRefusalWithoutItsBody(t *testing.T) {
 	for status, want := range map[int]bool{401: true, 403: false} {
 		h := newHistory(t)

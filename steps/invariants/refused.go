@@ -23,11 +23,11 @@ type refused struct {
 	revisions *revisions // of the same record
 
 	served   map[string]span      // when a request was served, by requestKey
-	created  map[string]time.Time // when a thread, run, deployment or revision was first named, by objectKey and id
-	changed  map[string]time.Time // when the effect of a request on a thread or deployment was first unknown, by objectKey
+	created  map[string]time.Time // time at which a thread, run, deployment or revision was first named, by objectKey and id
+	changed  map[string]time.Time // time at which the effect of a request on a thread or deployment was first unknown, by objectKey
 	accepted map[string]time.Time // when an assistant, or a value of a source field, was first accepted
 	owners   map[string]string    // the caller who created a thread or deployment, by objectKey
-	posts    map[string][]*seen   // requests for runs, with any response, by objectKey
+	posts    map[string][]*seen   // requests for runs, whether accepted or not, by objectKey
 
 	plain, rollback requests // for runs
 }
@@ -46,7 +46,7 @@ type refusal struct {
 
 func (r *requests) judged() int { return r.served + len(r.refused) }
 
-// violation returns the violation of all refusals, which must not be none.
+// violation returns the violation of all refusals. There must be at least one.
 func (r *requests) violation() outcome.Violation {
 	first := r.refused[0]
 	v := outcome.Violation{Kind: outcome.Refused, Operation: first.Op.ID, Expected: "2xx, since " + first.why,
@@ -72,7 +72,7 @@ func newRefused(g *runs, r *revisions) *refused {
 // span has the end of the first response, and the beginning of the last request.
 type span struct{ first, last time.Time }
 
-// objectKey identifies the thread or deployment of a request, also of one beyond the interface.
+// objectKey identifies the thread or deployment of a request. The request may be a vendor extension.
 func objectKey(s *seen) string {
 	id := s.In("thread_id") + s.In("deployment_id")
 	if s.Op.ID != "" {
@@ -88,7 +88,7 @@ func objectKey(s *seen) string {
 	return s.Base + " " + id
 }
 
-// requestKey identifies a request by its caller and content. It is unique if not all of the content was recorded.
+// requestKey identifies a request by its caller and content. If not all of the content was recorded, the key is unique.
 func requestKey(s *seen) string {
 	if s.Request != "" && !s.request.Exists() {
 		return strconv.Itoa(s.ID)
@@ -100,7 +100,7 @@ func requestKey(s *seen) string {
 func fieldKey(field string, value gjson.Result) string { return field + " = " + value.Raw }
 
 func (r *refused) note(s *seen) {
-	// The effect is unknown of a vendor extension that was served, of a write that was sent twice, and of one without a
+	// The effect is unknown for a vendor extension that was served, a write that was sent twice, and a write without a
 	// response.
 	isBeyond := s.Op.Field || s.Op.ID == "" && r.target.Recorded
 	isUnknown := isBeyond && s.Status/100 != 4 || s.RepeatedWrite || !s.HasAnswer() || s.Status >= http.StatusInternalServerError
@@ -133,8 +133,8 @@ func (r *refused) note(s *seen) {
 	}
 }
 
-// noteServed notes that a request was served. Requests for runs and updates are not repeated, so isValid has other reasons
-// for them.
+// noteServed notes that a request was served. It ignores requests for runs and updates: they are not repeated, and
+// isValid uses other reasons for them.
 func (r *refused) noteServed(s *seen) {
 	if s.Op.ID == "create-run" || s.Op.ID == "update-deployment" {
 		return
@@ -166,8 +166,8 @@ func (r *refused) rule(side spec.Side, owner string, isKind func(s *seen) bool) 
 	}
 }
 
-// runRules returns the rules for all runs and for runs with rollback. A scenario covers their violations only if it shows
-// all refusals.
+// runRules returns the rules for all runs and for runs with rollback. The failure of a scenario covers their violations
+// only if it shows all refusals.
 func (r *refused) runRules() (all, rollback *invariant) {
 	check := func(_ *tally, s *seen) {
 		switch {
@@ -185,8 +185,8 @@ func (r *refused) runRules() (all, rollback *invariant) {
 	return all, rollback
 }
 
-// allRuns returns the requests for runs of both kinds. It omits a refused run with rollback unless a plain run was
-// refused with the same status.
+// allRuns returns the requests for runs of both kinds. It omits refused runs with rollback, except those with the status
+// of a refused plain run.
 func (r *refused) allRuns() requests {
 	all := requests{served: r.plain.served + r.rollback.served, refused: slices.Clone(r.plain.refused)}
 	for _, x := range r.rollback.refused {
@@ -219,7 +219,7 @@ func (r *refused) judge(all *requests, s *seen) {
 	}
 }
 
-// isValid returns the reason why the server must serve a request unless it is excused, or "" if there is none.
+// isValid returns the reason why the server must serve a request, or "". isExcused has the exceptions.
 func (r *refused) isValid(s *seen) string {
 	key := objectKey(s)
 	owner, hasOwner := r.owners[key]
@@ -248,11 +248,11 @@ func (r *refused) isValid(s *seen) string {
 		return "all revisions have settled, and these values were accepted before"
 	}
 	served, wasServed := r.served[requestKey(s)]
-	isOfOther := hasOwner && owner != s.Caller.Name // served with headers that are not recorded
+	isOfOther := hasOwner && owner != s.Caller.Name // it was served with headers that are not recorded
 	if isOfOther || !wasServed || !served.first.Before(s.Sent) {
 		return ""
 	}
-	// A read within patience after the creation may not find the object yet, although another one has.
+	// Within patience after the creation, a read may not find the object, even if another read has found it.
 	created, isOurs := r.created[key+s.In("run_id")+exchange.IDKey(s.In("revision_id"))]
 	if isOurs && !created.Add(r.revisions.patience).Before(s.Sent) {
 		return ""
@@ -266,8 +266,8 @@ func (r *refused) wasAccepted(value string, s *seen) bool {
 	return isKnown && at.Before(s.Sent)
 }
 
-// isAcceptedLater reports whether the thread accepted a later run of the same assistant. In a recording, the assistant may
-// have been deployed since.
+// isAcceptedLater reports whether the thread accepted a later run of the same assistant. In a recording, the assistant
+// may have been deployed between the two.
 func (r *refused) isAcceptedLater(s *seen) bool {
 	return !r.target.Recorded && slices.ContainsFunc(r.posts[objectKey(s)], func(later *seen) bool {
 		isSame := later.request.Get("assistant_id").Str == s.request.Get("assistant_id").Str
@@ -275,8 +275,8 @@ func (r *refused) isAcceptedLater(s *seen) bool {
 	})
 }
 
-// isOrdinary reports whether the request for a run has only an assistant, an input with plain texts, and the strategy
-// rollback or none. A server may refuse other texts, and the interface names no other members and strategies.
+// isOrdinary reports whether the request for a run has only an assistant, an input with plain texts, and optionally the
+// strategy rollback. A server may refuse other texts, and the interface defines no other members and strategies.
 func (r *refused) isOrdinary(s *seen) bool {
 	for name := range s.request.Map() {
 		isKnown := slices.Contains([]string{"assistant_id", "input"}, name) || name == "multitask_strategy" && isRollback(s)
@@ -294,13 +294,13 @@ func (r *refused) isOrdinary(s *seen) bool {
 }
 
 // isExcused reports whether the server may refuse a valid request at that time: something is in progress on its thread or
-// deployment, or a request with an unknown effect was sent for it. A run with rollback may be refused only while another
+// deployment, or another request for it had an unknown effect. A run with rollback may be refused only while another
 // request for a run of the thread is in progress.
 func (r *refused) isExcused(s *seen) bool {
 	if isAfter(r.changed, objectKey(s), s) {
 		return true
 	}
-	// Somebody else may have removed the object, unless it is there again.
+	// Another client may have removed the object, unless it can be read again later.
 	isGone := s.Status == http.StatusNotFound || s.Status == http.StatusGone
 	if r.target.Recorded && isGone && !r.served[requestKey(s)].last.After(s.Ended) {
 		return true
@@ -320,7 +320,7 @@ func (r *refused) isExcused(s *seen) bool {
 		return r.mayBeReplaced(s)
 	case "update-deployment":
 		return !r.hasSettled(s)
-	case "get-deployment", "get-revision", "list-revisions": // an update may have created what is read
+	case "get-deployment", "get-revision", "list-revisions": // an update may have created the object of the read
 		return slices.ContainsFunc(r.revisions.updates[s.In("deployment_id")], func(u *write) bool {
 			return u.isUnderWay(s.Sent.Add(-r.revisions.patience), s.Ended)
 		})

@@ -20,8 +20,8 @@ func (r *refused) duringRunRule() *invariant {
 	}
 }
 
-// judgeDuringRun adds a GET of a state to the others if a run of the thread was in progress. A read within patience after
-// the run was accepted may show the thread without a run, which need not have a state.
+// judgeDuringRun adds a GET of a state to the requests if a run of the thread was in progress. Within patience after the
+// run was accepted, a read may show the thread without a run. Such a thread need not have a state.
 func (r *refused) judgeDuringRun(all *requests, s *seen) {
 	key := objectKey(s)
 	if r.owners[key] != s.Caller.Name || isAfter(r.changed, key, s) {
@@ -43,8 +43,9 @@ func (r *refused) judgeDuringRun(all *requests, s *seen) {
 	}
 }
 
-// mayBeReplaced reports whether another run was sent after the run of a request, and no response showed the end of that run.
-// The interface does not define what a run without multitask_strategy does, so it may have rolled back the earlier one.
+// mayBeReplaced reports whether another run was sent after the run of a request, and no response showed the end of that
+// run. The interface does not define the effect of a run without multitask_strategy, so it may have rolled back the
+// earlier one.
 func (r *refused) mayBeReplaced(s *seen) bool {
 	all := r.byThread[objectKey(s)]
 	at := slices.IndexFunc(all, func(g *threadRun) bool { return g.id == s.In("run_id") })
@@ -53,7 +54,7 @@ func (r *refused) mayBeReplaced(s *seen) bool {
 	})
 }
 
-// hasSettled reports whether all revisions of the deployment were seen to have settled before a request, and no other
+// hasSettled reports whether all revisions of the deployment were known to have settled before a request, and no other
 // update was under way.
 func (r *refused) hasSettled(s *seen) bool {
 	deployment := s.In("deployment_id")

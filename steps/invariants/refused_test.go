@@ -46,9 +46,9 @@ func TestRefusedValidRequest(t *testing.T) {
 		h.plane(who, "PATCH", "/v2/deployments/"+one, `{"source_revision_config":{"repo_ref":"main"}}`, 409, `{}`)
 	}
 	for _, row := range []struct {
-		name, sentence string
-		history        func(h *history)
-		fails          bool
+		name, step string
+		history    func(h *history)
+		fails      bool
 	}{
 		{"a run on an idle thread", `every valid request to "create-run" returned 2xx`, func(h *history) {
 			completed(h)
@@ -202,15 +202,14 @@ func TestRefusedValidRequest(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHistory(t)
 			row.history(h)
-			_, o := h.judged(row.sentence)
+			_, o := h.judged(row.step)
 			assert.Equal(t, row.fails, o != nil, "%v", o)
 		})
 	}
 }
 
-// TestRefusedRequestsAreCounted judges a history with five refusals among eight valid requests. One of them has a
-// status that only a run with rollback gets. Two are shown by another failure, which covers the violation only if it shows
-// all.
+// TestRefusedRequestsAreCounted judges a history with five refusals among eight valid requests. One refusal has a status
+// that only a run with rollback gets. Another failure shows two of them. It covers the violation only if it shows all.
 func TestRefusedRequestsAreCounted(t *testing.T) {
 	h := newHistory(t)
 	user := h.target.CallerWith("users.0")
@@ -222,9 +221,9 @@ func TestRefusedRequestsAreCounted(t *testing.T) {
 	for i, status := range []int{200, 404, 422} {
 		h.agent(user, "POST", "/threads/"+one+"/runs", rollbackBody, status, `{"run_id":"`+strconv.Itoa(5+i)+`"}`)
 	}
-	sentence := `every valid request to "create-run" returned 2xx`
+	step := `every valid request to "create-run" returned 2xx`
 	h.others = []Other{failing("AS-RUN-1", reports.Must, outcome.Violation{Exchange: 4, Repeats: []int{8}})}
-	_, o := h.judged(sentence)
+	_, o := h.judged(step)
 	require.NotNil(t, o)
 	require.Len(t, o.Violations, 1)
 	v := o.Violations[0]
@@ -233,7 +232,7 @@ func TestRefusedRequestsAreCounted(t *testing.T) {
 	assert.Equal(t, 4, v.Count)
 
 	h.others = append(h.others, failing("AS-RUN-1", reports.Must, v))
-	_, o = h.judged(sentence)
+	_, o = h.judged(step)
 	require.NotNil(t, o)
 	assert.Equal(t, reports.Skipped, o.Verdict)
 }
@@ -250,7 +249,7 @@ func TestFirstPage(t *testing.T) {
 }
 
 func TestListThatLacksRevisions(t *testing.T) {
-	const sentence = "each list of revisions holds at least those that were known before"
+	const step = "each list of revisions holds at least those that were known before"
 	list := func(h *history, query, rows string) {
 		r := h.target.ToControlPlane(target.TheClient, "GET", "/v2/deployments/"+one+"/revisions", nil)
 		r.Query = query
@@ -260,11 +259,11 @@ func TestListThatLacksRevisions(t *testing.T) {
 	h.plane(target.TheClient, "POST", "/v2/deployments", `{}`, 201, `{"id":"`+one+`","latest_revision_id":"`+two+`"}`)
 	list(h, "", `{"id":"`+two+`"}`)
 	list(h, "status=DEPLOYED", "")
-	judged, o := h.judged(sentence)
+	judged, o := h.judged(step)
 	assert.Equal(t, 1, judged, "a list with a filter is not judged")
 	assert.Nil(t, o)
 	list(h, "limit=100", "")
-	_, o = h.judged(sentence)
+	_, o = h.judged(step)
 	assert.NotNil(t, o)
 	const listed = "each revision that was known before is in a list of its deployment"
 	_, o = h.judged(listed)

@@ -19,14 +19,15 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// idField is a field of a response that must contain a parameter of the path.
+// idField is a field of a response whose value must equal a parameter of the path.
 type idField struct {
 	field, parameter string
-	// required is a field without which the response need not show the object.
+	// a field that marks the object; a response without it need not be the object
 	required string
 }
 
-// idFields has the field by operation. The response to an update without latest_revision_id need not be the deployment.
+// idFields has the field for each operation. The response to an update need not be the deployment if it lacks
+// latest_revision_id.
 var idFields = map[string]idField{
 	"get-deployment":    {"id", "deployment_id", "id"},
 	"update-deployment": {"id", "deployment_id", "latest_revision_id"},
@@ -34,8 +35,8 @@ var idFields = map[string]idField{
 	"get-run":           {"run_id", "run_id", "run_id"},
 }
 
-// sameIDs judges that responses have the IDs that their requests name in the path (sections 2 and 4). It compares only
-// IDs of the right type, because the oracle judges the type. A path that was respelled on purpose may name another ID.
+// sameIDs judges that responses have the IDs in the paths of their requests (sections 2 and 4). It compares only IDs of
+// the right type, because the oracle judges the type. A path that was respelled on purpose may name a different ID.
 func sameIDs(t *tally, s *seen) {
 	at, has := idFields[s.Op.ID]
 	if !has || s.Wrong || !s.ok() || !s.response.Get(at.required).Exists() {
@@ -55,7 +56,7 @@ func sameIDs(t *tally, s *seen) {
 	}
 }
 
-// closed judges that no route of the interface serves callers without credentials or with an unknown one (section 5).
+// closed judges that no route of the interface serves callers without credentials or with an unknown token (section 5).
 func closed(t *tally, s *seen) {
 	if !s.ofInterface() || !s.Caller.Invalid {
 		return
@@ -73,7 +74,7 @@ func closed(t *tally, s *seen) {
 type refusals struct {
 	status config.PerCase[int]
 	detail config.PerCase[string]
-	exists map[string]bool // operations whose route exists, as a response to valid credentials has shown
+	exists map[string]bool // operations whose route exists: a response to valid credentials has shown it
 }
 
 // note records which routes exist.
@@ -83,7 +84,7 @@ func (r *refusals) note(s *seen) {
 	}
 }
 
-// check judges refusals whose only cause can be the credentials. It ignores requests that break the contract, and
+// check judges refusals that only the credentials can have caused. It ignores requests that break the contract, and
 // routes that do not exist.
 func (r *refusals) check(t *tally, s *seen) {
 	if !s.ofInterface() || !s.Caller.Invalid || s.Wrong || s.Status/100 != 4 {
@@ -125,7 +126,7 @@ func (r *refusals) check(t *tally, s *seen) {
 
 // letIn finds refusals of a user whose credentials the server accepts before and after (section 5).
 type letIn struct {
-	served map[string]span   // when the server served a user, by the caller
+	served map[string]span   // time at which the server served a user, by caller
 	owners map[string]string // the caller who created a thread, by objectKey
 }
 
@@ -160,8 +161,7 @@ func (l *letIn) check(t *tally, s *seen) {
 	}
 }
 
-// traces matches the beginning of stack traces of servers: in Python, JavaScript, Java and similar languages, Go, Ruby,
-// and .NET.
+// traces matches the beginning of a stack trace in Python, JavaScript, Java and similar languages, Go, Ruby, or .NET.
 var traces = regexp.MustCompile(strings.Join([]string{
 	`Traceback \(most recent call last\)`,
 	`File \\?"[^"\n]+\\?", line \d+`,
@@ -172,7 +172,7 @@ var traces = regexp.MustCompile(strings.Join([]string{
 	`(?:\n|\\n)(?:\s|\\t)+at \S+\.\S+\(.*?\) in `,
 }, "|"))
 
-// traceless judges that refusals contain no stack traces (section 7): a client cannot act on them, and they show
+// traceless judges that refusals contain no stack traces (section 7). Clients have no use for them, and they reveal
 // internals of the server.
 func traceless(t *tally, s *seen) {
 	if s.Status < 400 {

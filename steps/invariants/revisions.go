@@ -10,7 +10,8 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// compare judges whether a response shows the expected value of a field. The summary has a place for the name of the field.
+// compare judges whether a response shows the expected value of a field. The summary is a format with a verb for the name
+// of the field.
 func (t *tally) compare(s *seen, got read, isSame bool, summary, expected string) {
 	t.judged++
 	if !isSame {
@@ -19,8 +20,8 @@ func (t *tally) compare(s *seen, got read, isSame bool, summary, expected string
 	}
 }
 
-// asSent judges that reads of a revision show what the request sent that created it (section 2). It compares them with
-// the request if that is certain, and otherwise with each other. A value that was not sent may only be known when the
+// asSent judges that reads of a revision show the values of the request that created it (section 2). If it is uncertain
+// which request did, it compares the reads with each other. The server may choose a value that was not sent when the
 // revision is built, so reads before that are not compared.
 func (r *revisions) asSent(t *tally, s *seen) {
 	if !s.shows() {
@@ -43,8 +44,8 @@ func (r *revisions) asSent(t *tally, s *seen) {
 	}
 }
 
-// firstValue returns the first value of a field that was shown of a revision and must not change any more: one that was
-// sent, or that was shown with a final status. It returns nil if there is none.
+// firstValue returns the first shown value of a field of a revision that must not change any more: it was sent, or was
+// shown with a final status. It returns nil if there is none.
 func (r *revisions) firstValue(id, field string) *read {
 	wasSent := r.sentFor(id, field) != ""
 	for _, v := range r.revision(id).shown[field] {
@@ -56,7 +57,7 @@ func (r *revisions) firstValue(id, field string) *read {
 	return nil
 }
 
-// pointerIn returns the pointer to a part of a revision in a response. In a list it is the same for all revisions.
+// pointerIn returns the pointer to a part of a revision in a response. All revisions in a list have the same pointer.
 func pointerIn(s *seen, path string) string {
 	if s.Op.ID == "list-revisions" {
 		return "/resources/*/" + path
@@ -64,11 +65,10 @@ func pointerIn(s *seen, path string) string {
 	return "/" + path
 }
 
-// asNamed judges that the source_revision_config of a deployment is that of the revision that it names as latest (section
-// 2). It compares responses that contain a deployment with what reads of the revision have shown. Until the revision is
-// built, a field that was not sent, such as the commit id, may have any value that no deployed revision has. Once it is
-// built, null is a wrong value of such a field. The response to a POST or PATCH need not show the fields, but it must not
-// show a wrong value.
+// asNamed judges that the source_revision_config of a deployment equals that of its latest revision (section 2). It
+// compares responses that contain a deployment with reads of the revision. Until the revision is built, a field that was
+// not sent, such as the commit id, may have any value that no deployed revision has. Once it is built, null is a wrong
+// value of such a field. The response to a POST or PATCH need not show the fields, but it must not show a wrong value.
 func (r *revisions) asNamed(t *tally, s *seen) {
 	if s.Op.ID != "get-deployment" && !isWrite(s) || !s.shows() {
 		return
@@ -101,7 +101,8 @@ func (r *revisions) showsTooLate(s *seen, got read) bool {
 	return s.response.Get(sourceConfig+"."+got.field).Exists() && !settled.IsZero() && s.Sent.After(settled.Add(r.patience))
 }
 
-// asBefore judges that an update keeps the fields that it does not name as they were in the revision before (section 2).
+// asBefore judges that an update does not change the fields that it does not name: they equal those of the previous
+// revision (section 2).
 func (r *revisions) asBefore(t *tally, s *seen) {
 	if !s.shows() {
 		return
@@ -119,8 +120,8 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 	}
 }
 
-// creation returns the update that created a revision, and the revision that the deployment named before. It returns nil
-// if either is not certain.
+// creation returns the update that created a revision, and the previous latest revision of the deployment. It returns nil
+// if either is uncertain.
 func (r *revisions) creation(id string) (created *write, before string) {
 	created = r.revision(id).by
 	if !r.isCertain(created) || !created.patch {
@@ -144,8 +145,8 @@ func (r *revisions) wasUpdated(deployment string, from, to time.Time) bool {
 	return slices.ContainsFunc(r.updates[deployment], func(u *write) bool { return u.isUnderWay(from, to) })
 }
 
-// wasReplaced reports whether an update that sets a field of the source was sent between a creation and a time. A revision
-// that any other update creates has the source of the one before.
+// wasReplaced reports whether an update that sets a field of the source was sent between a creation and a time. A
+// revision that any other update creates has the same source as the previous one.
 func (r *revisions) wasReplaced(created *write, by time.Time) bool {
 	return slices.ContainsFunc(r.updates[created.deployment], func(u *write) bool {
 		return u != created && len(u.fields) > 0 && u.isUnderWay(created.ended, by)
@@ -170,7 +171,7 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 			t.judged++
 			continue
 		}
-		if !s.Sent.After(known.deployed.Add(r.patience)) { // it may show the state before
+		if !s.Sent.After(known.deployed.Add(r.patience)) { // it may show the earlier state
 			continue
 		}
 		t.judged++

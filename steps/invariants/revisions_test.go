@@ -30,7 +30,7 @@ func TestSpellingsOfTheSameValue(t *testing.T) {
 }
 
 func TestRevisionStaysDeployed(t *testing.T) {
-	// A number is the status of an update.
+	// A number stands for an update with that status.
 	sees := func(all ...any) func(h *history) {
 		return func(h *history) {
 			for _, each := range all {

@@ -11,15 +11,15 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// rollback judges that responses contain no ID and no text of a run that was rolled back (section 3), if the request was
-// sent after the new run had completed.
+// rollback judges that responses contain neither the ID nor the text of a run that was rolled back (section 3), if the
+// request was sent after the new run had completed.
 type rollback struct {
 	*runs // of the same record
 
 	found  sync.Once                 // finds the runs that were rolled back, when all runs are known
 	gone   map[*threadRun]time.Time  // when the new run had completed, by the run that was rolled back
 	by     map[*threadRun]*threadRun // the new run, by the run that was rolled back
-	byBase map[string][]*threadRun   // these runs by address, in the order in which they were gone
+	byBase map[string][]*threadRun   // these runs by address, in the order of their removal
 	marks  finder[mark]
 }
 
@@ -36,9 +36,9 @@ type mark struct {
 // find finds the runs that were certainly rolled back.
 func (r *rollback) find() {
 	ids := map[idAt]int{}
-	texts := finder[*threadRun]{} // of the runs that were rolled back
+	texts := finder[*threadRun]{} // texts of the runs that were rolled back
 	for _, p := range r.all {
-		if p.id == "" { // no request can name it
+		if p.id == "" { // no request can contain its id
 			continue
 		}
 		ids[idAt{p.base, p.id}]++
@@ -49,7 +49,7 @@ func (r *rollback) find() {
 			texts.add(p.text, p)
 		}
 	}
-	inOthers := map[*threadRun]bool{} // whose text is in that of another run
+	inOthers := map[*threadRun]bool{} // runs whose text is a part of another run's text
 	for _, other := range r.all {
 		for _, p := range texts.in(other.text) {
 			if p != other {
@@ -67,8 +67,8 @@ func (r *rollback) find() {
 	}
 }
 
-// removes reports whether a new run has certainly rolled another run back: that was accepted before the new one was sent,
-// it was in progress after the new one was accepted, and no run without rollback may have interrupted it.
+// removes reports whether a new run has certainly rolled another run back. The other run was accepted before the new one
+// was sent and in progress after the new one was accepted, and no run without rollback may have interrupted it.
 func (r *rollback) removes(n, p *threadRun) bool {
 	if !n.isRollback || n == p || n.completed.IsZero() {
 		return false
@@ -77,8 +77,8 @@ func (r *rollback) removes(n, p *threadRun) bool {
 	return p.accepted.Before(n.sent) && wasInProgress && !r.isOverlapped(p, n)
 }
 
-// mark adds what identifies a run that was rolled back: its ID and its text, unless they are short or another run has them,
-// too. Servers may use IDs again, or number the runs of each thread.
+// mark adds the ID and the text of a run that was rolled back, unless they are short or another run has the same. Servers
+// may reuse IDs, or number the runs of each thread.
 func (r *rollback) mark(p *threadRun, hasOwnID, hasOwnText bool) {
 	hasID, hasText := hasOwnID && len(p.id) >= longEnough, hasOwnText && len(p.text) >= longEnough && !p.isOther // an answer may repeat any text
 	if hasID {
@@ -92,15 +92,15 @@ func (r *rollback) mark(p *threadRun, hasOwnID, hasOwnText bool) {
 	}
 }
 
-// isOverlapped reports whether the thread accepted a run without rollback between a run and the new one. The interface does
-// not define what happens to the run in progress then: it may have been interrupted, and not rolled back.
+// isOverlapped reports whether the thread accepted a run without rollback between a run and the new one. The interface
+// does not define the effect on the run in progress, which may have been interrupted and not rolled back.
 func (r *rollback) isOverlapped(p, n *threadRun) bool {
 	return slices.ContainsFunc(r.byThread[p.thread], func(m *threadRun) bool {
 		return m != p && m != n && !m.isRollback && m.accepted.After(p.sent) && m.sent.Before(n.accepted)
 	})
 }
 
-// check judges responses of operations of the interface. A refusal may name what it refuses.
+// check judges responses of operations of the interface. A refusal may contain the ID in its request.
 func (r *rollback) check(t *tally, s *seen) {
 	r.found.Do(r.find)
 	if !s.ofInterface() || !s.ok() || s.Op.ID == "get-state" && r.isInProgress(s) {
@@ -128,8 +128,8 @@ func (r *rollback) check(t *tally, s *seen) {
 	}
 }
 
-// isEarlier reports whether a state may be that before the rollback: it shows nothing of the new run, and patience was not
-// over.
+// isEarlier reports whether a state may be from before the rollback: it shows nothing of the new run, and was read within
+// patience.
 func (r *rollback) isEarlier(p *threadRun, s *seen) bool {
 	n := r.by[p]
 	return s.Op.ID == "get-state" && s.Sent.Before(n.accepted.Add(r.target.Config.Patience)) &&
@@ -148,7 +148,7 @@ func (r *rollback) isOnly(p *threadRun) bool {
 }
 
 // isInProgress reports whether a run of the thread may have been in progress when its state was read. Such a state is not
-// judged: a server may remove what was rolled back when the next run completes.
+// judged, because a server may remove messages of a rolled-back run only when the next run completes.
 func (r *rollback) isInProgress(s *seen) bool {
 	return slices.ContainsFunc(r.byThread[objectKey(s)], func(p *threadRun) bool {
 		isOver := !p.completed.IsZero() && p.completed.Before(s.Sent) || r.wasGone(p, s)

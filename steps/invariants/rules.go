@@ -17,18 +17,18 @@ type invariant struct {
 	note  func(s *seen)           // reads each exchange
 	check func(t *tally, s *seen) // judges each exchange, after note has read all of them
 	end   func(t *tally)          // judges the whole record, at the end
-	// coveredBy names the requirements that fail for the same mistake, separated by blanks. "CP-LIST-*" names a family.
-	// If one of them has failed, the invariant reports nothing.
+	// coveredBy has the requirements that fail for the same mistake, separated by blanks. "CP-LIST-*" is a family. If one
+	// of them has failed, the invariant reports nothing.
 	coveredBy string
-	// shows, if not nil, reports whether the failure of a requirement in coveredBy shows the violation. All other
-	// violations are reported even though the requirement has failed.
+	// shows, if not nil, reports whether the failure of a requirement in coveredBy shows the violation. Violations that it
+	// does not show are reported in spite of the failure.
 	shows func(o Other, v outcome.Violation) bool
-	// advisory means that the invariant belongs to a SHOULD. Only then the failure of a SHOULD covers it.
+	// advisory means that the invariant belongs to a SHOULD, so that the failure of a SHOULD can cover it.
 	advisory bool
 	tally
 }
 
-// always makes every failure of a requirement in coveredBy cover the invariant, and no failure of others.
+// always is for invariants that are covered by every failure of a requirement in coveredBy.
 func always(Other, outcome.Violation) bool { return true }
 
 // isCoveredBy reports whether a requirement fails for the same mistake as the invariant.
@@ -36,8 +36,8 @@ func (i *invariant) isCoveredBy(id string) bool {
 	return reports.Among(strings.Fields(i.coveredBy), id)
 }
 
-// shownBy returns the requirements whose scenarios could show a violation: those that cover the invariant, or else all
-// of its half.
+// shownBy returns the requirements whose scenarios could show a violation: those that cover the invariant, or all of its
+// half if there are none.
 func (i *invariant) shownBy() []string {
 	if i.coveredBy != "" {
 		return strings.Fields(i.coveredBy)
@@ -45,7 +45,7 @@ func (i *invariant) shownBy() []string {
 	return common.AllOf(i.side)
 }
 
-// isShownBy reports whether a failed requirement shows the violation, too.
+// isShownBy reports whether a failed requirement also shows the violation.
 func (i *invariant) isShownBy(o Other, v outcome.Violation) bool {
 	if i.shows == nil {
 		return o.shows(v)
@@ -53,7 +53,7 @@ func (i *invariant) isShownBy(o Other, v outcome.Violation) bool {
 	return i.isCoveredBy(o.Requirement.ID) && i.shows(o, v)
 }
 
-// newRules returns the invariants by their sentences in the features.
+// newRules returns the invariants by their steps in the features.
 func (r *Record) newRules() map[string]*invariant {
 	const plane, agent = spec.ControlPlane, spec.AgentServer
 	c := r.target.Config
@@ -117,8 +117,8 @@ func (r *Record) newRules() map[string]*invariant {
 		`no response after a rollback contains the id or the text of the prior run`: {
 			side: agent, note: accepted.note, check: rollbacks.check, coveredBy: "AS-ROLLBACK-*"},
 	}
-	// Updates create a revision (section 2), including those that only prepare a precondition. The configuration may
-	// give the neutral word for the field a wrong name.
+	// Updates create a revision (section 2), including updates that only prepare a precondition. A failure may be due to a
+	// wrong name for the field in vocabulary.
 	updates := map[string]string{"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3"}
 	for field, owner := range updates {
 		rules[`every update of "`+field+`" that returned 2xx in the test run created a revision`] = r.ruleOf(effect{
@@ -193,7 +193,7 @@ func addRefusedByAgent(rules map[string]*invariant, valid *refused) {
 	rules[served("get-run")].note = valid.note // for all rules of the half
 }
 
-// served returns the sentence about valid requests of an operation.
+// served returns the step about valid requests of an operation.
 func served(operation string) string {
 	return `every valid request to "` + operation + `" returned 2xx`
 }

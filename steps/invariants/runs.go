@@ -11,7 +11,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// runs has the runs that agent servers accepted, and what responses showed of them.
+// runs has the runs that agent servers accepted, and the facts that responses showed of them.
 type runs struct {
 	target   *target.Target
 	all      []*threadRun            // in the order in which they were accepted
@@ -24,15 +24,15 @@ type threadRun struct {
 	base, thread   string // the address of the server, and the objectKey of the thread
 	order          int    // the index of the run in all
 	isRollback     bool
-	isOther        bool   // it may be a run of another graph than that of the configuration
-	mayFail        bool   // its input has the word fail, or its graph is not that of the configuration
+	isOther        bool   // the run may be of a graph other than the configured one
+	mayFail        bool   // its input has the word fail, or its graph is not the configured one
 	text           string // its last message
 	sent, accepted time.Time
-	earliest       time.Time // the run cannot end before
+	earliest       time.Time // the earliest time of its end
 
 	ended      time.Time // when a response first showed that it had ended; zero if unknown
 	completed  time.Time // when its join returned 2xx; zero if unknown
-	unfinished time.Time // when a read was sent that showed it in progress, the last one; zero if there was none
+	unfinished time.Time // time at which the last read that showed it in progress was sent; zero if there was none
 }
 
 func newRuns(t *target.Target) *runs {
@@ -60,8 +60,8 @@ func (r *runs) note(s *seen) {
 	}
 }
 
-// noteRead notes what a join or a GET of the run shows. That a status is complete or unfinished counts only in a recording,
-// whose clients need not join a run.
+// noteRead notes the facts in the response to a join or a GET of the run. A complete or unfinished status counts only in
+// a recording, because its clients may not join runs.
 func (g *threadRun) noteRead(s *seen, isRecorded bool) {
 	isJoin, status := s.Op.ID == "join-run", s.response.Get("status").Str
 	if (isJoin || slices.Contains(agent.EndStatuses, status)) && s.Ended.After(g.earliest) {
@@ -90,21 +90,21 @@ func lastText(s *seen) string {
 	return all[len(all)-1].Get("content").Str
 }
 
-// plainText is a text that every server has to take: printable ASCII, not empty, and not long.
+// plainText is a text that every server has to accept: printable ASCII, not empty, and not long.
 var plainText = regexp.MustCompile(`^[ -~]{1,1000}$`)
 
 // plain returns the last message of a run, or "" if it is not a plain text.
 func (g *threadRun) plain() string { return plainText.FindString(g.text) }
 
-// isOtherGraph reports whether a run in a recording may not be of the conformance graph.
+// isOtherGraph reports whether a run in a recording may be of a graph other than the conformance graph.
 func isOtherGraph(t *target.Target, s *seen) bool { return t.Recorded && isOfOther(t, s) }
 
-// isOfOther reports whether a request for a run names another assistant than the configuration.
+// isOfOther reports whether a request for a run names an assistant other than the configured one.
 func isOfOther(t *target.Target, s *seen) bool {
 	return s.request.Get("assistant_id").Str != t.Config.AssistantID
 }
 
-// mayFail reports whether the input of a run has the word fail, or its graph is not that of the configuration.
+// mayFail reports whether the input of a run has the word fail, or its graph is not the configured one.
 func (r *runs) mayFail(s *seen) bool {
 	return isOfOther(r.target, s) || slices.Contains(strings.Fields(plainText.FindString(lastText(s))), agent.Fail)
 }
@@ -112,7 +112,7 @@ func (r *runs) mayFail(s *seen) bool {
 // waits matches the words that hold a run of the conformance graph in progress.
 var waits = regexp.MustCompile(`\bwait(?:-after-write)?=(\d+)`)
 
-// holdOf returns the wait that the last message of a run of the conformance graph orders.
+// holdOf returns the wait in the words of the last message of a run of the conformance graph.
 func holdOf(t *target.Target, s *seen) time.Duration {
 	found := waits.FindStringSubmatch(plainText.FindString(lastText(s)))
 	if found == nil || isOtherGraph(t, s) {
@@ -125,7 +125,7 @@ func holdOf(t *target.Target, s *seen) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// hold returns the time for which the run stays in progress, at least.
+// hold returns the minimum time for which the run stays in progress.
 func (g *threadRun) hold() time.Duration { return g.earliest.Sub(g.sent) }
 
 // latestRuns returns the runs of a thread that were requested before a time, the last one first.
@@ -135,7 +135,7 @@ func (r *runs) latestRuns(thread string, before time.Time) []*threadRun {
 	return all
 }
 
-// endOf returns when a run ended at the latest, or zero if that is unknown: a rollback ends all runs before it.
+// endOf returns the latest time at which a run ended, or zero if unknown. A rollback ends all earlier runs.
 func (r *runs) endOf(g *threadRun) time.Time {
 	end := g.ended
 	for _, other := range r.byThread[g.thread] {

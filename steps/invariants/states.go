@@ -9,13 +9,13 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// states judges that no response shows a state of a thread that never existed (section 4). Within patience after a write, a
-// read may show the state before or after it, but no other one. Lists of threads are not judged: the interface does not
-// define their order, nor the size of a page.
+// states judges that no response shows a state of a thread that never existed (section 4). Within patience after a write,
+// a read may show the state before or after that write, but no other state. Lists of threads are not judged, because the
+// interface defines neither their order nor the size of a page.
 type states struct {
 	*refused // of the same record
 
-	shown map[*threadRun]time.Time // when a state first contained the last message of a completed run
+	shown map[*threadRun]time.Time // time at which a state first contained the last message of a completed run
 }
 
 func newStates(r *refused) *states { return &states{refused: r, shown: map[*threadRun]time.Time{}} }
@@ -30,8 +30,8 @@ func holdsText(s *seen, text string) bool {
 	return false
 }
 
-// checkThreadState judges that a state contains the last message of a completed run, if an earlier state has shown it, or
-// that of a later run. It does not judge the messages of runs with rollback, of runs that may fail, and of earlier runs.
+// checkThreadState judges that a state contains the last message of a completed run or of a later run, if an earlier
+// state has shown it. It does not judge the messages of runs with rollback, of runs that may fail, and of earlier runs.
 func (st *states) checkThreadState(t *tally, s *seen) {
 	key := objectKey(s)
 	if s.Op.ID != "get-state" || !s.shows() || s.Wrong || st.owners[key] != s.Caller.Name {

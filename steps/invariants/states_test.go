@@ -15,7 +15,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestStatesThatNeverExisted judges histories that end with the read in question, one second after the previous exchange.
+// TestStatesThatNeverExisted judges histories that end with the read to judge, one second after the previous exchange.
 func TestStatesThatNeverExisted(t *testing.T) {
 	const (
 		state = `no state lacks a completed run that it had shown before, and all later runs`
@@ -45,9 +45,9 @@ func TestStatesThatNeverExisted(t *testing.T) {
 		run(h, "POST", "/threads/"+one+"/runs", body, 200, `{"run_id":"`+text+`"}`)
 	}
 	for _, row := range []struct {
-		name, sentence string
-		history        func(h *history)
-		fails          bool
+		name, step string
+		history    func(h *history)
+		fails      bool
 	}{
 		{"a state that was shown before is empty", state, func(h *history) {
 			completed(h)
@@ -143,23 +143,23 @@ func TestStatesThatNeverExisted(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			h := newHistory(t)
 			row.history(h)
-			_, o := h.judged(row.sentence)
+			_, o := h.judged(row.step)
 			assert.Equal(t, row.fails, o != nil, "%v", o)
 		})
 	}
 }
 
-// TestStaleReads checks which reads are evidence for a failure of CP-UPDATE-1 if reads after an update show the deployment
-// in turn as it was before and after it. All reads are one second apart, and updates are numbered by the revision that they
+// TestStaleReads checks which reads are evidence for a failure of CP-UPDATE-1 if reads after an update alternate between
+// the state before and after it. All reads are one second apart. Updates have the number of the revision that they
 // create.
 func TestStaleReads(t *testing.T) {
 	const update = `{"source_revision_config":{"repo_ref":"main"}}`
 	revision := func(n int) string { return fmt.Sprintf("00000000-0000-4000-8000-%012d", n) }
 	for name, c := range map[string]struct {
-		history  string // u: an update; w: one at the same time; a digit: a read that names that revision
+		history  string // u: an update; w: a concurrent update; a digit: a read that names that revision
 		patience time.Duration
 		fails    bool  // without the failure of CP-UPDATE-1
-		stale    []int // the number of the exchange, from 1
+		stale    []int // the numbers of the exchanges, from 1
 	}{
 		"in turn":                       {"0u10101", 0, true, []int{4, 6}},
 		"in turn within patience":       {"0u10101", time.Minute, false, []int{4, 6}},
@@ -183,11 +183,11 @@ func TestStaleReads(t *testing.T) {
 					h.reads(deployment, `{"id":"`+one+`","latest_revision_id":"`+revision(int(event-'0'))+`"}`)
 				}
 			}
-			const sentence = `each read shows what was written before, once the configured patience is over`
-			_, o := h.judged(sentence)
+			const step = `each read shows what was written before, once the configured patience is over`
+			_, o := h.judged(step)
 			assert.Equal(t, c.fails, o != nil && o.Verdict == reports.Failed)
 			h.others = []Other{failing("CP-UPDATE-1", reports.Must)}
-			_, o = h.judged(sentence)
+			_, o = h.judged(step)
 			if c.stale == nil {
 				assert.True(t, o == nil || len(o.Violations) == 0)
 				return

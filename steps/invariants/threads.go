@@ -5,7 +5,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// newThreads finds threads that were created with the id of an earlier one (section 4). A client that sends an id may
+// newThreads finds threads that were created with the id of an earlier thread (section 4). A client that sends an id may
 // request the existing thread.
 type newThreads struct {
 	created map[string]bool // by the address of the server and the id

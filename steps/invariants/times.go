@@ -7,8 +7,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// checkTimes judges that no read shows a revision whose updated_at is before its created_at, in any status. The scenarios
-// judge only revisions that have settled.
+// checkTimes judges that no read shows a revision whose updated_at is before its created_at. The scenarios judge only
+// revisions that have settled.
 func checkTimes(t *tally, s *seen) {
 	if !s.shows() || s.Wrong {
 		return

@@ -29,14 +29,14 @@ var (
 // revisions has the values that requests of the test run set for revisions, and the values that reads showed.
 type revisions struct {
 	byID     map[string]*revision   // by key
-	created  map[string][]*revision // those whose creation is known, by deployment
+	created  map[string][]*revision // revisions whose creation is known, by deployment
 	updates  map[string][]*write    // by deployment
-	latest   map[string]time.Time   // when a response first named a latest revision, by deployment
+	latest   map[string]time.Time   // time at which a response first named a latest revision, by deployment
 	deleted  map[string]time.Time   // when the first DELETE of a deployment was sent
 	deployed map[string]bool        // fields and values of revisions that were DEPLOYED: "repo_ref main"
 	commits  map[string]bool        // commit ids that requests sent, which CP-INVARIANT-9 judges
-	patience time.Duration          // for which a read may show the state before a write
-	recorded bool                   // others sent the requests, and perhaps more
+	patience time.Duration          // time for which a read may show the state before a write
+	recorded bool                   // the record is a recording of other clients, which may have sent more requests
 }
 
 // revision has the observations of a revision. Times are zero if unknown.
@@ -61,13 +61,13 @@ type write struct {
 	fields     map[string]string
 }
 
-// isUnderWay reports whether the server may have carried the write out between two times.
+// isUnderWay reports whether the server may have carried out the write between two times.
 func (u *write) isUnderWay(from, to time.Time) bool {
 	return u.sent.Before(to) && (u.ended.IsZero() || u.ended.After(from))
 }
 
-// read is the value of a field in a response. It is "" if the field is null, empty or absent, and may then get a value
-// when the revision is built.
+// read is the value of a field in a response. It is "" if the field is null, empty or absent. Such a field may get a
+// value when the revision is built.
 type read struct {
 	revision string
 	field    string
@@ -76,7 +76,7 @@ type read struct {
 	exchange int
 }
 
-// String returns the value for people.
+// String returns the value in a readable form.
 func (v read) String() string {
 	if v.value == "" {
 		return "null or empty"
@@ -144,7 +144,7 @@ func (r *revisions) note(s *seen) {
 	}
 }
 
-// noteCreation notes the request that created the revision that its response names.
+// noteCreation notes that a request created the revision in its response.
 func (r *revisions) noteCreation(s *seen, u *write) {
 	if u.revision == "" || !s.shows() {
 		return
@@ -178,28 +178,28 @@ func (r *revisions) noteShown(s *seen, id string, object gjson.Result) {
 	}
 }
 
-// keepEarlier sets a time to another one if that is earlier, or if the time is zero.
+// keepEarlier sets a time to the earlier one of two. The zero time counts as unknown.
 func keepEarlier(kept *time.Time, at time.Time) {
 	if kept.IsZero() || at.Before(*kept) {
 		*kept = at
 	}
 }
 
-// keepEarliest sets the time of a key to another one if that is earlier, or if the key has none.
+// keepEarliest sets the time of a key, unless the key has an earlier one.
 func keepEarliest[K comparable](times map[K]time.Time, key K, at time.Time) {
 	known := times[key]
 	keepEarlier(&known, at)
 	times[key] = known
 }
 
-// isAfter reports whether a response came after the time of a key. It returns false if the key has none.
+// isAfter reports whether a response came after the time of a key, or false if the key has none.
 func isAfter(times map[string]time.Time, key string, s *seen) bool {
 	at, isKnown := times[key]
 	return isKnown && at.Before(s.Ended)
 }
 
-// isSettled reports whether a response shows a revision with a final status. Values that are only known after the build
-// do not change any more.
+// isSettled reports whether a response shows a revision with a final status. Values that the build determines do not
+// change any more.
 func isSettled(revision gjson.Result) bool { return plane.IsSettled(revision.Get("status").Str) }
 
 // noteValue notes a value once, with the first exchange that showed it.
@@ -269,8 +269,8 @@ func shownIn(s *seen) map[string]gjson.Result {
 	return found
 }
 
-// sentFor returns the value of a field that the request sent that created the revision. It returns "" if the request
-// sent none, or if it is not certain which request created the revision.
+// sentFor returns the value of a field in the request that created the revision. It returns "" if the request has no
+// value, or if it is uncertain which request created the revision.
 func (r *revisions) sentFor(id, field string) string {
 	by := r.revision(id).by
 	if !r.isCertain(by) {
@@ -279,9 +279,9 @@ func (r *revisions) sentFor(id, field string) string {
 	return by.fields[field]
 }
 
-// isCertain reports whether a request created the revision that its response names: no earlier response named the
-// revision, and no other update of the deployment was under way. An update may return the revision before. A recording may
-// begin in between, so an earlier response in it must have named that revision.
+// isCertain reports whether a request certainly created the revision that its response names: no earlier response named
+// the revision, and no other update of the deployment was under way. The response to an update may name the previous
+// revision. A recording may begin in between, so an earlier response in it must have named that revision.
 func (r *revisions) isCertain(u *write) bool {
 	if u == nil || r.revision(u.revision).named.Before(u.sent) || !r.isAlone(u) {
 		return false
@@ -296,7 +296,7 @@ func (r *revisions) isAlone(u *write) bool {
 	})
 }
 
-// tolerated has functions, by field, that report whether two spellings are the same value.
+// tolerated has, for each field, a function that reports whether two spellings are the same value.
 var tolerated = map[string]func(sent, shown string) bool{
 	// A path may be shown in its shortest form.
 	"graph_config_path": func(sent, shown string) bool { return path.Clean(sent) == path.Clean(shown) },
@@ -312,7 +312,7 @@ var (
 	masks          = regexp.MustCompile(`\*{2,}|<redacted>|\[redacted\]`) // secrets in a value may be masked
 	schemePrefix   = regexp.MustCompile(`^(?:https?|docker|oci)://`)
 	registryPrefix = regexp.MustCompile(`^(?:index\.)?docker\.io/(?:library/)?`)
-	commitPattern  = regexp.MustCompile(`(?i)^[0-9a-f]{7,64}$`) // anything else is a placeholder until the build
+	commitPattern  = regexp.MustCompile(`(?i)^[0-9a-f]{7,64}$`) // any other value is a placeholder until the build
 	digestSuffix   = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
 )
 
@@ -333,10 +333,10 @@ func plainImage(uri string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(uri, "/"), ":latest")
 }
 
-// sameEither reports whether two values that were shown may be the same value.
+// sameEither reports whether two values that were shown may be equal.
 func sameEither(field, a, b string) bool { return SameValue(field, a, b) || SameValue(field, b, a) }
 
-// SameValue reports whether a field shows the value that was sent, in a tolerated spelling or with masked secrets.
+// SameValue reports whether a field shows the value that was sent. It tolerates other spellings and masked secrets.
 func SameValue(field, sent, shown string) bool {
 	same := tolerated[field]
 	if sent == shown || same != nil && same(sent, shown) {

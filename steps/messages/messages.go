@@ -33,8 +33,8 @@ type Message struct {
 	ID   string // the field id if it is a string or a number, or "": the interface does not define it
 }
 
-// Of returns the messages of a state, without a system message at the start, which some servers write into each thread.
-// The state of a thread without a run may have no values at all.
+// Of returns the messages of a state. It omits a system message at the start, which some servers write into each thread.
+// The state of a thread without a run may have no values.
 func Of(a *exchange.Response) []Message {
 	var all []Message
 	for i, item := range a.Get("values.messages").Array() {
@@ -54,7 +54,7 @@ func Of(a *exchange.Response) []Message {
 	return all
 }
 
-// textOf returns the text of a content, which is a string, or an array of parts that are strings or have a text.
+// textOf returns the text of a content, which is a string, or an array of strings and objects with a text.
 func textOf(content gjson.Result) string {
 	if !content.IsArray() {
 		return content.String()
@@ -69,8 +69,8 @@ func textOf(content gjson.Result) string {
 	return b.String()
 }
 
-// Shown describes messages for people. The first line has their number and kinds, and each message has a further line.
-// A single message is described in one line.
+// Shown describes messages in readable form. The first line has their number and kinds, and each message has a further
+// line. A single message is described in one line.
 func Shown(all []Message) string {
 	if len(all) < 2 {
 		return Brief(all)
@@ -113,7 +113,7 @@ func ShownBy(all []Message, owners []string) string {
 	return first + "\n" + strings.Join(lines, "\n")
 }
 
-// maxShown is the largest number of messages in a description.
+// maxShown is the maximum number of messages in a description.
 const maxShown = 6
 
 // Brief returns the first line of [Shown].
@@ -138,13 +138,13 @@ func Brief(all []Message) string {
 	return fmt.Sprintf("%d messages: %s", len(all), strings.Join(kinds, ", "))
 }
 
-// maxUser is the largest number of bytes of a JSON object that describes a user. It limits the depth that a hostile
+// maxUser is the maximum length in bytes of a JSON object that describes a user. It limits the depth that a hostile
 // target can make the suite parse.
 const maxUser = 64 << 10
 
-// ReportsField reports whether a text that describes a user has this value for the field. The text is a JSON object
-// that may have other words around it. Without an object, the text itself must contain the value. Objects may have more
-// fields than the value, and a field that is null may be missing.
+// ReportsField reports whether a text that describes a user has this value for the field. The text is a JSON object,
+// perhaps with other words around it. Without an object, the text itself must contain the value. Objects in the value may
+// have further fields, and fields that are null may be missing.
 func ReportsField(text, field string, value any) bool {
 	want := gjson.Parse(InJSON(value))
 	user := userIn(text)
@@ -199,7 +199,7 @@ func matches(value, want gjson.Result) bool {
 	return value.Type == want.Type && value.Str == want.Str && value.Exists()
 }
 
-// hasFields reports whether an object has all wanted fields. A field that is wanted as null may be missing.
+// hasFields reports whether an object has all wanted fields. A field whose wanted value is null may be missing.
 func hasFields(object, want gjson.Result) bool {
 	hasAll := true
 	want.ForEach(func(key, item gjson.Result) bool {
