@@ -9,8 +9,8 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestCutAroundKeepsDifference checks that both shortened texts contain the place where they differ, and so early that a
-// report shows it in one line.
+// TestCutAroundKeepsDifference checks that both shortened texts contain their first difference, early enough for one line
+// of a report.
 func TestCutAroundKeepsDifference(t *testing.T) {
 	long := strings.Repeat("every good boy ", 40)
 	for name, c := range map[string]struct{ expected, actual, wantExpected, wantActual string }{

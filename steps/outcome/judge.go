@@ -9,9 +9,9 @@ import (
 )
 
 // Judge returns the outcome for the error of a step, or nil. Under Given a violation becomes blocked, because another
-// requirement owns that behavior and fails in its own scenarios. If the outcome is blocked or inconclusive and has no
-// cause, the fixture or the sentence becomes its cause.
-func Judge(ctx context.Context, given bool, sentence string, err error) *Outcome {
+// requirement owns that behavior and fails in its own scenarios. If a blocked or inconclusive outcome has no cause, its
+// cause is the fixture or else the step.
+func Judge(ctx context.Context, given bool, step string, err error) *Outcome {
 	if err == nil {
 		return nil
 	}
@@ -27,15 +27,15 @@ func Judge(ctx context.Context, given bool, sentence string, err error) *Outcome
 	case o.Verdict == reports.Blocked && fixture != "":
 		o.By(reports.ByFixture, fixture)
 	case o.Verdict == reports.Blocked:
-		o.By(reports.ByPrecondition, sentence)
+		o.By(reports.ByPrecondition, step)
 	case o.Verdict == reports.Inconclusive:
-		o.By(reports.ByObservation, sentence)
+		o.By(reports.ByObservation, step)
 	}
 	return o
 }
 
-// classify returns the outcome in an error. For other errors it returns an outcome by their cause: an address that is
-// not allowed, no response, the end of the test run, or an error of the suite.
+// classify returns the outcome in an error. For any other error it returns an outcome that depends on the cause: an
+// address that is not allowed, no response, the end of the test run, or an error of the suite.
 func classify(ctx context.Context, err error) *Outcome {
 	o, is := errors.AsType[*Outcome](err)
 	if is {
@@ -75,7 +75,7 @@ func AsBlocked(err error) error {
 	if !is || o.Verdict != reports.Failed {
 		return err
 	}
-	// err.Error has the context of the violation, such as the fixture.
+	// err.Error includes the context of the violation, such as the fixture.
 	blocked := &Outcome{Verdict: reports.Blocked, Reason: err.Error(), BlockedBy: o.BlockedBy}
 	if o.IsBy(reports.ByRequirement) {
 		blocked.Violations = o.Violations
@@ -83,8 +83,8 @@ func AsBlocked(err error) error {
 	return OfFixture(fixtureOf(err), blocked)
 }
 
-// AsPrecondition returns the error as Judge would classify it under Given. Steps under When and Then use it for
-// requests that prepare what they judge.
+// AsPrecondition returns the outcome that Judge would return for the error under Given. Steps under When and Then use it
+// for requests that only prepare the judgement.
 func AsPrecondition(err error) error {
 	none, is := errors.AsType[*exchange.NoResponse](err)
 	switch {
@@ -96,8 +96,8 @@ func AsPrecondition(err error) error {
 	return AsBlocked(err)
 }
 
-// Unless returns a violation unless one of the causes explains it. Then the outcome is blocked by that cause, so that
-// one fault fails only the requirement that owns it.
+// Unless returns a violation, unless one of the causes explains it. Then it returns an outcome that is blocked by that
+// cause, so that one fault fails only the requirement that owns it.
 func Unless(ctx context.Context, violation error, causes ...func(context.Context) error) error {
 	if violation == nil {
 		return nil
@@ -119,8 +119,8 @@ type fixtureError struct {
 func (e *fixtureError) Error() string { return e.err.Error() }
 func (e *fixtureError) Unwrap() error { return e.err }
 
-// fixtureOf returns the name of the fixture in which an error occurred, or "". If fixtures are made from others, it is
-// the innermost one.
+// fixtureOf returns the name of the fixture in which an error occurred, or "". If fixtures are made from others, it
+// returns the innermost one.
 func fixtureOf(err error) string {
 	name := ""
 	f, is := errors.AsType[*fixtureError](err)

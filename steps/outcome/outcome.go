@@ -1,5 +1,6 @@
-// Package outcome has the outcomes of steps that did not pass: a violation, blocked, inconclusive, or skipped. Each has
-// a reason for people and its cause as data. No code decides anything by the text of a reason.
+// Package outcome has the outcomes of steps that did not pass: a violation, blocked, inconclusive, or skipped. Each has a
+// reason in words, and its cause as data. Code decides by the cause and never by the text of a reason. Start with
+// [Outcome].
 //
 // The package depends neither on Gherkin nor on the two halves of the interface.
 package outcome
@@ -20,33 +21,33 @@ type Outcome struct {
 	Verdict reports.Verdict
 	Reason  string // for people
 	Skip    *reports.Skip
-	// BlockedBy has the causes that prevented a judgement. In a violation, it has the causes for steps that are blocked
-	// by the violation.
+	// BlockedBy has the causes that prevented a judgement. In a violation, it has the causes for the steps that the
+	// violation blocks.
 	BlockedBy []reports.Blocker
-	// Violations has the violations that the step observed. In a blocked outcome, they are those of the requirements
-	// that block it. In a skipped one, they are those that the failure of the requirement Skip.Key covers.
+	// Violations has the violations that the step observed. In a blocked outcome, they belong to the requirements that
+	// block it. In a skipped outcome, they are covered by the failure of the requirement Skip.Key.
 	Violations []Violation
-	// ShownBy has the IDs and patterns of the requirements whose scenarios could have shown what an inconclusive outcome
-	// lacks.
+	// ShownBy has the IDs and patterns of the requirements whose scenarios could have produced the evidence that an
+	// inconclusive outcome lacks.
 	ShownBy []string
 }
 
-// Violation is one observation that contradicts the sentence of a step.
+// Violation is one observation that contradicts a step.
 type Violation struct {
 	Kind      Kind
-	Class     string // of the input, if a judgement distinguishes several: "out of range"
-	Summary   string // a sentence about the server: "limit=101 is accepted"; the sentence of the step if empty
+	Class     string // class of the input, if a judgement distinguishes several: "out of range"
+	Summary   string // a sentence about the server: "limit=101 is accepted"; the text of the step if empty
 	Expected  string // in one line: "422, with an error that names limit"
-	Actual    string // what the server returned; the first line is shown alone
+	Actual    string // value that the server returned; reports may show only the first line
 	Hint      string
 	Operation string
 	Pointer   string
 	Exchange  int
 	Check     *reports.Check // how a script judges the response of Exchange, or nil
-	Repeats   []int          // further exchanges that show the same
+	Repeats   []int          // further exchanges that show the same violation
 	Compared  Comparison
 	Count     int
-	Words     []string // neutral words on which the violation may depend; only set by judgements of all exchanges
+	Words     []string // neutral words on which the violation may depend; set only by judgements of all exchanges
 }
 
 // Comparison has the ids of the exchanges that a violation compares. Both are 0 if the expected value does not come
@@ -58,8 +59,8 @@ type Comparison struct {
 
 func (o *Outcome) Error() string { return o.Reason }
 
-// Fails returns the outcome of a violation. a is the evidence, or nil if there was no response. If v has no Actual, the
-// response is described.
+// Fails returns the outcome of a violation. a is the evidence, or nil if there was no response. If v.Actual is empty, it
+// describes the response.
 func Fails(a *exchange.Response, v Violation) *Outcome {
 	v.Count = max(v.Count, 1)
 	if a != nil {
@@ -76,7 +77,7 @@ func Fails(a *exchange.Response, v Violation) *Outcome {
 	return (&Outcome{Verdict: reports.Failed, Violations: []Violation{v}}).withReason()
 }
 
-// onUsedConnection says that the connection had served another caller before. A script sends each request on a new
+// onUsedConnection notes that the connection had been used by another caller. A script sends each request on a new
 // connection, so it cannot judge the response.
 func (v *Violation) onUsedConnection() {
 	v.Check = nil
@@ -102,8 +103,8 @@ func (o *Outcome) withReason() *Outcome {
 	return o
 }
 
-// Comparing notes that the expected value comes from another response, which is usually an earlier one. If either
-// response is nil, it notes nothing.
+// Comparing notes that the expected value comes from another response, usually an earlier one. If either response is nil,
+// it notes nothing.
 func (o *Outcome) Comparing(shown, with *exchange.Response) *Outcome {
 	if shown != nil && with != nil {
 		o.Violations[0].Compared = Comparison{shown.ID, with.ID}
@@ -111,14 +112,14 @@ func (o *Outcome) Comparing(shown, with *exchange.Response) *Outcome {
 	return o
 }
 
-// Hinting sets the hint, which is what users can do about the violation.
+// Hinting sets the hint: a remedy for the user.
 func (o *Outcome) Hinting(hint string) *Outcome {
 	o.Violations[0].Hint = hint
 	return o
 }
 
-// FirstOf judges several values that can show the same fault. It returns the first error, or nil. The violation of the
-// first error has the number of errors as its count, and the exchanges of the others.
+// FirstOf judges several values that can show the same fault. It returns the first error, or nil. The violation in it
+// gets the number of errors as its count, and the exchanges of the others.
 func FirstOf[T any](all []T, judge func(T) error) error {
 	var first error
 	count := 0
@@ -146,10 +147,10 @@ func FirstOf[T any](all []T, judge func(T) error) error {
 	return first
 }
 
-// Shows returns the exchanges that show the violation. It contains 0 if one of them is unknown.
+// Shows returns the exchanges that show the violation. Unknown exchanges are 0.
 func (v Violation) Shows() []int { return append([]int{v.Exchange}, v.Repeats...) }
 
-// All returns one outcome for several violations of different kinds, or nil if there is none.
+// All returns one outcome for several violations of different kinds, or nil if there are none.
 func All(found []Violation) error {
 	if len(found) == 0 {
 		return nil
@@ -167,7 +168,7 @@ func Blocked(cause string, args ...any) *Outcome {
 	return &Outcome{Verdict: reports.Blocked, Reason: fmt.Sprintf(cause, shortened(args)...)}
 }
 
-// Inconclusive returns the outcome of a step that observed nothing which could have shown a violation.
+// Inconclusive returns the outcome of a step without evidence: it observed nothing that could have shown a violation.
 func Inconclusive(reason string, args ...any) *Outcome {
 	return &Outcome{Verdict: reports.Inconclusive, Reason: fmt.Sprintf(reason, shortened(args)...)}
 }
@@ -185,8 +186,9 @@ func (o *Outcome) By(kind reports.BlockerKind, names ...string) *Outcome {
 	return o
 }
 
-// LacksEvidence returns the outcome of a step that judges the record of a test run which has no evidence. Only the
-// requirements with the IDs and patterns could have shown it: if a test run leaves out all of them, this one is skipped.
+// LacksEvidence returns the outcome of a step that judges the record of a test run if that has no evidence. Only the
+// requirements with the IDs and patterns could have produced evidence. If a test run leaves out all of them, this
+// requirement is skipped.
 func LacksEvidence(shownBy []string, reason string, args ...any) *Outcome {
 	o := Inconclusive(reason, args...)
 	o.ShownBy = shownBy
@@ -198,29 +200,28 @@ func (o *Outcome) IsBy(kind reports.BlockerKind) bool {
 	return slices.ContainsFunc(o.BlockedBy, func(b reports.Blocker) bool { return b.Kind == kind })
 }
 
-// ByRequirement adds the requirements that own the behavior which prevented a judgement. They fail in their own
-// scenarios.
+// ByRequirement adds the requirements that own the behavior that prevented a judgement. They fail in their own scenarios.
 func (o *Outcome) ByRequirement(ids ...string) *Outcome { return o.By(reports.ByRequirement, ids...) }
 
-// Inapplicable skips the scenario because it is about something that the target need not have. It is the only skip that
-// does not make a test run partial. The key is that of the configuration, or a name for what the target lacks.
+// Inapplicable skips the scenario because it is about a feature that the target need not have. This is the only skip that
+// does not make a test run partial. The key is a key of the configuration, or a name for the missing feature.
 func Inapplicable(key, reason string, args ...any) *Outcome {
 	return Skipped(reports.NotApplicable, key, "not applicable: "+reason, args...)
 }
 
-// Needs skips the scenario because a key of the configuration is missing. The explanation is appended to the reason and
-// starts with its punctuation.
+// Needs skips the scenario because a key of the configuration is missing. The explanation begins with its punctuation and
+// is appended to the reason.
 func Needs(key string, explanation ...string) *Outcome {
 	return Skipped(reports.NotConfigured, key, "not configured: set %s%s", key, strings.Join(explanation, ""))
 }
 
-// NotConfigured skips the scenario because a key of the configuration is missing or wrong. Unlike Needs, the caller
-// gives the whole reason.
+// NotConfigured skips the scenario because a key of the configuration is missing or wrong. Unlike in Needs, the text is
+// the whole reason.
 func NotConfigured(key, reason string, args ...any) *Outcome {
 	return Skipped(reports.NotConfigured, key, reason, args...)
 }
 
-// OverBudget skips the scenario because the budget is used up. The key and its value are those of the configuration.
+// OverBudget skips the scenario because the budget is used up. The key and its value are from the configuration.
 func OverBudget(key string, most int) *Outcome {
 	return Skipped(reports.OverBudget, key, "the budget is used up: raise %s (now %d)", key, most)
 }
@@ -231,7 +232,7 @@ func ReadOnly(explanation ...string) *Outcome {
 		strings.Join(explanation, ""))
 }
 
-// Skipped skips the scenario. The key is that of the configuration or a flag.
+// Skipped skips the scenario. The key is a key of the configuration or a flag.
 func Skipped(kind reports.SkipKind, key, reason string, args ...any) *Outcome {
 	return &Outcome{Verdict: reports.Skipped, Reason: fmt.Sprintf(reason, shortened(args)...),
 		Skip: &reports.Skip{Kind: kind, Key: key}}

@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestJudge checks the verdict and the cause for the errors of steps, by the kind of sentence. The cause is the
-// requirement that the step names, or else the innermost fixture, or else the sentence.
+// TestJudge checks the verdict and the cause for the errors of steps, under each keyword. The cause is the requirement in
+// the error, or else the innermost fixture, or else the step.
 func TestJudge(t *testing.T) {
 	const given, when, then = true, false, false
 	live := context.Background()
@@ -38,9 +38,9 @@ func TestJudge(t *testing.T) {
 		"a violation under Then": {live, then, broken, reports.Failed, "expected a, got b", nil},
 		"a violation under When": {live, when, broken, reports.Failed, "expected a, got b", nil},
 		"a violation under Given": {live, given, broken, reports.Blocked, "expected a, got b",
-			by(reports.ByPrecondition, "the sentence")},
+			by(reports.ByPrecondition, "the step")},
 		"a wrapped violation under Given": {live, given, fmt.Errorf("fixture: x: %w", broken), reports.Blocked,
-			"fixture: x: expected a, got b", by(reports.ByPrecondition, "the sentence")},
+			"fixture: x: expected a, got b", by(reports.ByPrecondition, "the step")},
 		"a fixture of a fixture": {live, given, nested, reports.Blocked, "", by(reports.ByFixture, "a deployment")},
 		"a fixture elsewhere": {live, then, AsPrecondition(nested), reports.Blocked, "",
 			by(reports.ByFixture, "a deployment")},
@@ -49,9 +49,9 @@ func TestJudge(t *testing.T) {
 		"a requirement in a fixture": {live, given, ofRequirement, reports.Blocked, "", by(reports.ByRequirement, "AS-A-1")},
 		"not configured":             {live, given, Needs("key"), reports.Skipped, "set key", nil},
 		"nothing observed": {live, then, Inconclusive("x"), reports.Inconclusive, "x",
-			by(reports.ByObservation, "the sentence")},
+			by(reports.ByObservation, "the step")},
 		"silence under When":  {live, when, silent, reports.Failed, "no response within 1s", nil},
-		"silence under Given": {live, given, silent, reports.Blocked, "no response", by(reports.ByPrecondition, "the sentence")},
+		"silence under Given": {live, given, silent, reports.Blocked, "no response", by(reports.ByPrecondition, "the step")},
 		"a closed connection under When": {live, when, &exchange.NoResponse{Cause: "closed", Closed: true}, reports.Failed,
 			"closed", nil},
 		"a target that cannot be reached": {live, when, &exchange.NoResponse{Request: target, Cause: "cannot connect"}, reports.Inconclusive,
@@ -65,16 +65,16 @@ func TestJudge(t *testing.T) {
 		"an error of the suite under Given": {live, given, errors.New("nil map"), reports.Inconclusive,
 			"the suite itself failed here", by(reports.BySuite, "error")},
 	} {
-		o := Judge(c.ctx, c.given, "the sentence", c.err)
+		o := Judge(c.ctx, c.given, "the step", c.err)
 		assert.Equal(t, c.verdict, o.Verdict, name)
 		assert.Contains(t, o.Reason, c.reason, name)
 		assert.Equal(t, c.by, o.BlockedBy, name)
 	}
 	join := &exchange.NoResponse{Request: exchange.Request{Waits: true}, Timeout: true}
 	for none, hint := range map[*exchange.NoResponse]string{silent: "raise timeouts.request", join: "raise timeouts.run", {Closed: true}: ""} {
-		assert.Contains(t, Judge(live, when, "the sentence", none).Violations[0].Hint, hint)
+		assert.Contains(t, Judge(live, when, "the step", none).Violations[0].Hint, hint)
 	}
-	assert.Nil(t, Judge(live, then, "the sentence", nil))
+	assert.Nil(t, Judge(live, then, "the step", nil))
 	assert.Empty(t, broken.BlockedBy, "an outcome that scenarios share is not changed")
 }
 

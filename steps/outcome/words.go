@@ -11,18 +11,18 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// maxText is the largest number of bytes of a body that a text quotes. An expected or actual value may have twice as
-// many. They are shortened for people once it is known where they differ.
+// maxText is the maximum length in bytes of a body in a text. Expected and actual values may be twice as long. They are
+// shortened after their first difference is known.
 const maxText = 64 << 10
 
-// maxQuote is the largest number of bytes that the first line of a description quotes.
+// maxQuote is the maximum length in bytes of a quote in the first line of a description.
 const maxQuote = 80
 
-// Seen describes a response in a sentence: "status 404 with {}". The first line says what it is, with one short quote at
-// most. If that is not the whole body, the next line has the body. The text may be long: [CutAround] shortens it.
+// Seen describes a response in a sentence: "status 404 with {}". The first line has at most one short quote. If the quote
+// is not the whole body, the next line has the body. The text may be long: [CutAround] shortens it.
 func Seen(a *exchange.Response) string { return fmt.Sprintf("status %d %s", a.Status, content(a, "")) }
 
-// Got describes a response next to an expected one: "404, with {}". Its lines are those of [Seen].
+// Got describes a response for comparison with an expected one: "404, with {}". It has the same lines as [Seen].
 func Got(a *exchange.Response) string { return gotAt(a, "") }
 
 // gotAt is Got with the value at a JSON pointer in the first line.
@@ -87,7 +87,8 @@ func describedList(list gjson.Result, byDefault string) string {
 	return reports.Count(len(list.Array()), name)
 }
 
-// typeOf returns the type of an object by a field that only objects of this type have, and the field with its id.
+// typeOf returns the type of an object, according to a field that only objects of this type have. It also returns the
+// name of its id field.
 func typeOf(object gjson.Result, byDefault string) (name, idField string) {
 	switch {
 	case object.Get("run_id").Exists():
@@ -121,8 +122,8 @@ func firstLine(s string) string {
 
 func oneLine(s string) string { return strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "") }
 
-// Shown describes a value of a response. For a long object or list, the first line has its beginning and the second
-// line all of it. The text may be long: [CutAround] shortens it.
+// Shown describes a value of a response. For a long object or list, the first line has the beginning and the second line
+// the whole text. The text may be long: [CutAround] shortens it.
 func Shown(v gjson.Result) string {
 	if !v.Exists() {
 		return "nothing"
@@ -137,17 +138,18 @@ func Shown(v gjson.Result) string {
 	return raw
 }
 
-// maxShown is the largest number of bytes of a text that are shown. Reports show fewer in one line, so the first difference
-// is within the first bytes. If it is not, the text is cut on the left, and only some bytes before it are shown.
+// maxShown is the maximum length in bytes of a text in a report. Reports show only the beginning in one line, so the
+// first difference must be near it. If it is not, the text is cut on the left, so that only a few bytes remain before the
+// difference.
 const (
 	maxShown = 200
 	within   = 90
 	before   = 40
 )
 
-// CutAround shortens an expected and an actual text. Both keep the place of the first difference between the actual
-// text and its quote in the expected text. If the actual text has several lines, the first one is short and is kept
-// whole. First lines that would be equal begin near the first difference of the whole texts.
+// CutAround shortens an expected and an actual text. Both keep the part around the first difference between the actual
+// text and its quote in the expected text. If the actual text has several lines, its first line is short and is not cut.
+// If the first lines would be equal, they begin near the first difference of the whole texts.
 func CutAround(expected, actual string) (string, string) {
 	first, rest, hasMore := strings.Cut(actual, "\n")
 	from, same := quotedIn(expected, actual)
@@ -165,7 +167,7 @@ func CutAround(expected, actual string) (string, string) {
 	return window(oneLine(expected), at), window(oneLine(actual), at)
 }
 
-// samePrefix returns the number of bytes at the beginning of two texts that are equal.
+// samePrefix returns the length in bytes of the common beginning of two texts.
 func samePrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -174,7 +176,7 @@ func samePrefix(a, b string) int {
 	return n
 }
 
-// quotedIn returns the offset at which the expected text quotes the actual one, and the number of bytes that are equal.
+// quotedIn returns the offset at which the expected text quotes the actual one, and the length of the quote in bytes.
 func quotedIn(expected, actual string) (from, same int) {
 	const probe = 16
 	skipped := 0
@@ -213,7 +215,7 @@ func window(s string, at int) string {
 	return cut
 }
 
-// shortened returns the arguments of a reason with all texts cut, because a reason is one line.
+// shortened returns the arguments of a reason with all texts cut, because a reason must fit in one line.
 func shortened(args []any) []any {
 	short := make([]any, len(args))
 	for i, arg := range args {
@@ -226,7 +228,7 @@ func shortened(args []any) []any {
 	return short
 }
 
-// valueAt returns the value at a JSON pointer into the body.
+// valueAt returns the value at a JSON pointer in the body.
 func valueAt(a *exchange.Response, pointer string) gjson.Result {
 	path := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i := range path {
@@ -235,7 +237,7 @@ func valueAt(a *exchange.Response, pointer string) gjson.Result {
 	return gjson.GetBytes(a.Body, strings.Join(path, "."))
 }
 
-// nameOf returns a JSON pointer as people write it: values.messages.
+// nameOf returns a JSON pointer with dots: "values.messages".
 func nameOf(pointer string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
 }

@@ -1,5 +1,5 @@
 // Package judgetest runs table tests of judgements. A judgement is a function of values that returns nil or an outcome,
-// so that tests need no server.
+// so its tests need no server. Start with [Run].
 package judgetest
 
 import (
@@ -23,15 +23,15 @@ var (
 	passing = flag.Bool("passing", false, "run only rows that must pass, and compare no messages: for the tables of a release")
 )
 
-// Row is one case of a judgement: its result and the result that it must have.
+// Row is one case of a judgement: the actual result and the expected one.
 type Row struct {
 	Name string // "limit 101 is served"
 	Got  error
 
-	Verdict reports.Verdict // Passed if empty and Kind is empty, Failed if Kind is set
-	Kind    outcome.Kind    // of the violation
-	Class   string          // of the input
-	Pointer string          // to the wrong value
+	Verdict reports.Verdict // if empty, Failed if Kind is set, and otherwise Passed
+	Kind    outcome.Kind    // kind of the violation
+	Class   string          // class of the input
+	Pointer string          // pointer to the wrong value
 	Actual  string          // a part of the actual value
 }
 
@@ -73,8 +73,8 @@ func Run(t *testing.T, golden string, tables ...[]Row) {
 	}
 }
 
-// shown returns the title, the expected and the actual value of each violation as a report shows them first, or the reason
-// if there is no violation.
+// shown returns the first lines of each violation in a report (the title, the expected and the actual value), or the
+// reason if there is no violation.
 func shown(err error) string {
 	o, is := errors.AsType[*outcome.Outcome](err)
 	if !is || o.Verdict != reports.Failed {
@@ -94,7 +94,7 @@ func firstLines(v outcome.Violation) (expected, actual string) {
 	return f.ExpectedLine(), f.ActualLine()
 }
 
-// longest is the largest number of bytes of a title.
+// longest is the maximum length of a title in bytes.
 const longest = 90
 
 // verdict returns the expected verdict.
