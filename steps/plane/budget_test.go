@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestAllowanceIsEnforced checks that a scenario which creates or uses more than its tags say ends with an error of the
-// suite, and not with a verdict about the target.
+// TestAllowanceIsEnforced checks that a scenario that creates or uses more than its tags declare ends with an error of
+// the suite, and not with a verdict about the target.
 func TestAllowanceIsEnforced(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})

@@ -66,8 +66,8 @@ func (p *Plane) Create(ctx context.Context, purpose string, changes map[string]a
 	return d, err
 }
 
-// RecordCreated sets the ids of the deployment from the response to its creation and enters it in the ledger. Ids that
-// the response lacks are read from the deployment or from lists: CP-CREATE-1 judges that the response lacks them.
+// RecordCreated sets the ids of the deployment from the response to its creation, and adds it to the ledger. If the
+// response lacks ids, they are read from the deployment or from lists. CP-CREATE-1 judges the response.
 func (p *Plane) RecordCreated(ctx context.Context, d *Deployment, a *exchange.Response) error {
 	d.ID, d.First = a.Get("id").String(), a.Get("latest_revision_id").String()
 	if a.OK() {
@@ -81,7 +81,7 @@ func (p *Plane) RecordCreated(ctx context.Context, d *Deployment, a *exchange.Re
 	}
 	name, _ := d.Body["name"].(string)
 	if a.Request.Repeated && name != "" {
-		// The server may have created two. Errors are ignored, because not every server lists deployments.
+		// The server may have created two deployments. Errors are ignored, because not every server lists deployments.
 		_, _, _ = p.FindByName(ctx, name)
 	}
 	if a.OK() && d.ID != "" && d.First == "" {
@@ -105,8 +105,8 @@ func (p *Plane) CreateDeployed(ctx context.Context, purpose string) (*Deployment
 	return d, p.reachDeployed(ctx, d)
 }
 
-// reachDeployed waits until the deployment is DEPLOYED. If somebody else creates a later revision meanwhile, it waits
-// for that one.
+// reachDeployed waits until the deployment is DEPLOYED. If another client creates a later revision meanwhile, it waits
+// for that revision.
 func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 	const maxFollowed = 20 // a hostile target may name any number of later revisions
 	h, err := p.Poll(ctx, d.ID, d.Latest(), IsDone)
@@ -123,7 +123,7 @@ func (p *Plane) reachDeployed(ctx context.Context, d *Deployment) error {
 	err = p.CheckUsable(h)
 	o, is := errors.AsType[*outcome.Outcome](err)
 	if is && o.Verdict == reports.Failed {
-		return o.ByRequirement(ownerOfCreation) // it fails at the end of the test run
+		return o.ByRequirement(ownerOfCreation) // the owner fails at the end of the test run
 	}
 	return err
 }
@@ -134,8 +134,8 @@ func (p *Plane) Update(ctx context.Context, d *Deployment, change map[string]any
 	return p.UpdateWith(ctx, d, SourceUpdate(change))
 }
 
-// UpdateWith is Update with the whole body of the request. It does not use the body of the response, because the
-// interface does not define it.
+// UpdateWith is Update with the whole body of the request. It ignores the body of the response, because the interface
+// does not define it.
 func (p *Plane) UpdateWith(ctx context.Context, d *Deployment, body map[string]any) error {
 	if err := p.TakeRevision(ctx, d); err != nil {
 		return err
@@ -172,9 +172,9 @@ func (p *Plane) UpdateWith(ctx context.Context, d *Deployment, body map[string]a
 	return nil
 }
 
-// findID returns the id of a deployment that was just created. That is the id in the response, unless it is not a UUID
-// and GET of the deployment is refused. Then it is the id of the only deployment with the same name, if the target
-// lists deployments (a vendor extension).
+// findID returns the id of a deployment that was just created. This is the id in the response, unless it is not a UUID
+// and GET of the deployment is refused. Then it is the id of the only deployment with the same name, if the target lists
+// deployments (a vendor extension).
 func (p *Plane) findID(ctx context.Context, d *Deployment) string {
 	if uuid.Validate(d.ID) == nil && strings.Contains(d.ID, "-") {
 		return d.ID
@@ -196,8 +196,9 @@ func (p *Plane) findID(ctx context.Context, d *Deployment) string {
 	return d.ID
 }
 
-// findFirst returns the id of the only revision of a deployment that was just created, from the deployment or from the
-// list of its revisions, or "" if neither shows it within timeouts.request. After one such timeout it tries only once.
+// findFirst returns the id of the only revision of a deployment that was just created, from the deployment or its list of
+// revisions. It returns "" if neither shows the id within timeouts.request. After one such timeout, later calls try only
+// once.
 func (p *Plane) findFirst(ctx context.Context, id string) (first string) {
 	limit := p.target.Config.Timeouts.Request
 	if p.noFirstRevision.Load() {

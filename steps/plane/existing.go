@@ -19,8 +19,8 @@ import (
 	"github.com/agentconform/agentconform/steps/shared"
 )
 
-// Existing is the set of deployments that existed before the test run. If the run cannot create deployments, scenarios
-// that only read use these. The suite never writes to them and never enters them in the ledger.
+// Existing is the set of deployments that existed before the test run. If the test run cannot create deployments,
+// scenarios that only read use these. The suite never writes to them and never adds them to the ledger.
 type Existing struct {
 	found   []*Deployment   // deployments that are DEPLOYED, in the order of preference
 	ids     map[string]bool // keys of all deployments that were listed or named by the configuration
@@ -28,15 +28,16 @@ type Existing struct {
 	sources Sources
 }
 
-// The limits of the search for existing deployments. Scenarios send a request for each revision of the one they read.
+// The limits of the search for existing deployments. Scenarios send a request for each revision of the deployment that
+// they read.
 const (
 	maxCandidates        = 10
 	maxExistingRevisions = 200
 )
 
-// FindExisting looks for deployments to read if the configuration has credentials but none can be created. These are
-// the deployment existing.deployment, or else those that the target lists (a vendor extension). FindExisting must
-// return before scenarios start.
+// FindExisting looks for deployments to read if the configuration has credentials but none can be created. It uses the
+// deployment existing.deployment, or else the deployments that the target lists (a vendor extension). Call it before
+// scenarios start.
 func (p *Plane) FindExisting(ctx context.Context) error {
 	c := p.target.Config
 	if !c.HasCredentials() || p.Sources.CanCreate() == nil {
@@ -58,7 +59,7 @@ func (p *Plane) FindExisting(ctx context.Context) error {
 }
 
 // comparePreference returns a negative number if scenarios should read a rather than b. Deployments whose revisions can
-// be listed come first, and among them those with the longest history.
+// be listed are preferred, and among these the deployment with the longest history.
 func comparePreference(a, b *Deployment) int {
 	isListedA, isListedB := len(a.statuses) > 0, len(b.statuses) > 0
 	if isListedA && !isListedB {
@@ -70,8 +71,8 @@ func comparePreference(a, b *Deployment) int {
 	return len(b.Revisions) - len(a.Revisions)
 }
 
-// readListed considers the first deployments that the target lists. It stops if the target does not respond, because
-// each further deployment could take another timeout.
+// readListed considers the first deployments in the target's list. It stops if the target does not respond, because each
+// further deployment could cost another timeout.
 func (e *Existing) readListed(ctx context.Context, p *Plane) {
 	rows, _, _ := p.list(ctx, "")
 	for _, row := range rows {
@@ -100,7 +101,7 @@ func (e *Existing) readListed(ctx context.Context, p *Plane) {
 	}
 }
 
-// readNamed reads the deployment existing.deployment. The error is a skip: the configuration is wrong if the deployment
+// readNamed reads the deployment existing.deployment. It returns a skip if the configuration is wrong: the deployment
 // does not exist, is not DEPLOYED, or has too many revisions.
 func (e *Existing) readNamed(ctx context.Context, p *Plane, named config.Existing) error {
 	const key = "existing.deployment"
@@ -117,7 +118,7 @@ func (e *Existing) readNamed(ctx context.Context, p *Plane, named config.Existin
 	if d.First == "" {
 		return outcome.Needs("existing.revision", "; the deployment has no latest_revision_id")
 	}
-	_ = e.consider(ctx, p, d) // scenarios judge what cannot be read
+	_ = e.consider(ctx, p, d) // scenarios judge a deployment that cannot be read
 	if len(e.found) == 0 {
 		return outcome.NotConfigured(key, "not configured: set existing.deployment to a deployment whose latest revision is "+
 			"DEPLOYED, with at most %d revisions", maxExistingRevisions)
@@ -145,15 +146,14 @@ func responseOrError(a *exchange.Response, err error) string {
 	return outcome.SeenShort(a)
 }
 
-// newFound returns an existing deployment from the JSON in which the target shows it.
+// newFound returns an existing deployment from its JSON.
 func newFound(id string, shown gjson.Result) *Deployment {
 	return &Deployment{ID: id, First: shown.Get("latest_revision_id").String(), Found: true,
 		Body: map[string]any{"source": shown.Get("source").String()}}
 }
 
-// consider adds an existing deployment, unless its latest revision shows another status than DEPLOYED or its history is
-// too long. It also adds a deployment that cannot be read, because scenarios judge that. The error is that of a
-// request.
+// consider adds an existing deployment, unless its latest revision is not DEPLOYED or its history is too long. It also
+// adds a deployment that cannot be read, because scenarios judge that. It returns the errors of requests.
 func (e *Existing) consider(ctx context.Context, p *Plane, d *Deployment) error {
 	d.Revisions = []string{d.First}
 	latest, err := p.GetRevision(ctx, d.ID, d.First)
@@ -191,7 +191,8 @@ func (d *Deployment) addListed(all List) {
 	}
 }
 
-// AssumeNamed assumes that existing.deployment can be read and has a long history, for a plan that sends no requests.
+// AssumeNamed assumes that existing.deployment can be read and has a long history. It is for a plan, which sends no
+// requests.
 func (e *Existing) AssumeNamed() {
 	named := e.sources.config.Existing.Deployment
 	if named == "" || e.sources.CanCreate() == nil {
@@ -217,8 +218,8 @@ func NoneExisting(c *config.Config) *Existing {
 	return &Existing{ids: map[string]bool{}, sources: SourcesOf(c)}
 }
 
-// CheckReads returns nil if a scenario can read what its tag @reads needs. Otherwise it returns a skip: the history
-// that the test run may create is too short, or no existing deployment has what the scenario reads.
+// CheckReads returns nil if a scenario can read everything that its tag @reads names. Otherwise it returns a skip: the
+// history that the test run may create is too short, or no existing deployment has it.
 func (e *Existing) CheckReads(r features.Reads) error {
 	revisions := r.Revisions // the number of revisions that must be listed
 	if r.Settled > 0 {
@@ -271,7 +272,7 @@ func (e *Existing) Deployments() []*Deployment {
 // has reports whether a deployment existed before the test run.
 func (e *Existing) has(id string) bool { return e.ids[exchange.IDKey(id)] }
 
-// mayWrite returns an error of the suite for a request that would change a deployment from before the test run.
+// mayWrite returns an error of the suite if a request would change a deployment from before the test run.
 func (e *Existing) mayWrite(r exchange.Request) error {
 	below, isDeployment := strings.CutPrefix(r.Path, DeploymentsPath+"/")
 	segment, _, _ := strings.Cut(below, "/")
@@ -296,7 +297,7 @@ func (e *Existing) CheckDeployments(n int) error {
 	return missing
 }
 
-// skipLacking returns the skip for something that no existing deployment has, but a created one would have.
+// skipLacking returns the skip for a feature that no existing deployment has, but a created one would have.
 func (e *Existing) skipLacking(explanation string) error {
 	if e.sources.config.ReadOnly {
 		return outcome.ReadOnly(explanation)
@@ -304,8 +305,8 @@ func (e *Existing) skipLacking(explanation string) error {
 	return outcome.Needs("create.body", explanation)
 }
 
-// CheckNamed returns nil if existing.deployment can be read, and otherwise a skip. Scenarios of the agent server use no
-// other deployment, because their requests have the credentials of users.
+// CheckNamed returns nil if existing.deployment can be read. Otherwise it returns a skip. Scenarios about the agent
+// server use no other deployment, because their requests have the credentials of users.
 func (e *Existing) CheckNamed() error {
 	if e.sources.config.Existing.Deployment == "" {
 		return outcome.Needs("existing.deployment", ", or agent_target, the base URL of an agent server")
@@ -313,8 +314,7 @@ func (e *Existing) CheckNamed() error {
 	return e.CheckDeployments(1)
 }
 
-// CheckUnchanged returns an inconclusive outcome if somebody else has changed an existing deployment during the test
-// run.
+// CheckUnchanged returns an inconclusive outcome if others have changed an existing deployment during the test run.
 func (p *Plane) CheckUnchanged(ctx context.Context, d *Deployment) error {
 	all, err := p.ListAll(ctx, d.ID, "")
 	if err != nil || !all.Response.OK() {

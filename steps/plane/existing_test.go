@@ -16,8 +16,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestPagePastTheEndMayBeRefused lists the deployments of servers that have one deployment and answer the second page
-// with an error.
+// TestPagePastTheEndMayBeRefused lists the deployments of servers that have one deployment and refuse the second page.
 func TestPagePastTheEndMayBeRefused(t *testing.T) {
 	for status, isSupported := range map[int]bool{400: true, 404: true, 422: true, 429: false, 500: false} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

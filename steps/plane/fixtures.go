@@ -11,7 +11,7 @@ import (
 	"github.com/agentconform/agentconform/steps/shared"
 )
 
-// Fixture is a deployment that scenarios share. The first scenario that needs it has it made.
+// Fixture is a deployment that scenarios share. It is made when the first scenario needs it.
 type Fixture struct {
 	Name   string
 	Shared string // the name in the tags of the features: history in @shares:history
@@ -21,17 +21,19 @@ type Fixture struct {
 // makeFunc makes the deployment of a fixture.
 type makeFunc func(ctx context.Context) (*Deployment, error)
 
-// member is one of the equal deployments in the pool that scenarios change. Each is changed by one scenario at a time.
+// member is one of the deployments in the pool for scenarios that change a deployment. Each is changed by one scenario at
+// a time.
 type member struct {
 	created  *Fixture // may not be DEPLOYED yet
 	deployed *Fixture
-	lease    chan struct{} // holds a token while no scenario changes the deployment
+	lease    chan struct{} // contains a token while no scenario changes the deployment
 }
 
-// Changing is the name of the shared deployments that scenarios change in turn, in the tags of the features.
+// Changing is the name of the pool in the tags of the features: shared deployments that scenarios change one after the
+// other.
 const Changing = "changing"
 
-// Events is the name of the shared deployments to which events happen, in the tags of the features.
+// Events is the name, in the tags of the features, of the shared deployments to which events happen.
 const Events = "situations"
 
 // SharedCost returns the cost of a shared deployment, by its name in the tags of the features.
@@ -102,7 +104,7 @@ func (p *Plane) newFixtures() *Fixtures {
 	return f
 }
 
-// makeFrom returns a function that makes a fixture from the deployment of another one.
+// makeFrom returns a function that makes a fixture from the deployment of another fixture.
 func (p *Plane) makeFrom(other *Fixture, do func(ctx context.Context, d *Deployment) (*Deployment, error)) makeFunc {
 	return func(ctx context.Context) (*Deployment, error) {
 		d, err := p.Shared(ctx, other)
@@ -122,21 +124,21 @@ func (p *Plane) awaitFirst(ctx context.Context, d *Deployment) error {
 	return err
 }
 
-// PoolSize is the largest number of deployments in the pool that scenarios change. Each update takes a build, so that a
-// single deployment would make the scenarios wait for each other, and each deployment costs the target's resources.
+// PoolSize is the maximum number of deployments in the pool. With one deployment, scenarios would wait for each other,
+// because each update takes a build. More deployments cost the target's resources.
 const PoolSize = 3
 
-// poolNames distinguish them, in the names of deployments (without spaces, see target.RunOf) and of fixtures.
+// poolNames are parts of the names of deployments (without spaces, see target.RunOf) and of fixtures.
 var poolNames = [PoolSize]struct{ purpose, number string }{
 	{"changing", ""}, {"changing-second", " 2"}, {"changing-third", " 3"}}
 
 // SituationDeployments is the number of deployments to which events happen one after the other.
 const SituationDeployments = 2
 
-// situationNames distinguish them in their names.
+// situationNames are parts of their names.
 var situationNames = [SituationDeployments]string{"events", "builds"}
 
-// Shared returns the deployment of a fixture, which the first call makes.
+// Shared returns the deployment of a fixture. The first call makes it.
 func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 	a := allowanceIn(ctx)
 	if a != nil && !slices.Contains(a.Shares, f.Shared) {
@@ -164,14 +166,14 @@ func (p *Plane) Lease(ctx context.Context, deployed bool) (d *Deployment, giveBa
 	return p.leaseFrom(ctx, m, m.created)
 }
 
-// LeaseSituation returns one of the deployments to which events happen, once it is DEPLOYED. Nobody else changes it until
-// giveBack is called.
+// LeaseSituation returns one of the deployments to which events happen, once it is DEPLOYED. No other scenario changes it
+// until giveBack is called.
 func (p *Plane) LeaseSituation(ctx context.Context, n int) (d *Deployment, giveBack func(), err error) {
 	m := p.Fixtures.situations[n]
 	return p.leaseFrom(ctx, m, m.deployed)
 }
 
-// leaseFrom returns the deployment of a member of a pool once its fixture f is made and nobody else changes it.
+// leaseFrom returns the deployment of a member of a pool, once its fixture f is made and no other scenario changes it.
 func (p *Plane) leaseFrom(ctx context.Context, m member, f *Fixture) (d *Deployment, giveBack func(), err error) {
 	d, err = p.Shared(ctx, f)
 	if err != nil {
@@ -205,8 +207,8 @@ func (p *Plane) makeUpdated(ctx context.Context) (*Deployment, error) {
 	return d, p.awaitShown(ctx, d)
 }
 
-// awaitShown waits until every response shows all revisions and their statuses: the list of a target with replicas may be
-// as old as patience.
+// awaitShown waits until every response shows all revisions and their statuses, because the list of a target with
+// replicas may be as old as patience.
 func (p *Plane) awaitShown(ctx context.Context, d *Deployment) error {
 	if err := p.AwaitListed(ctx, d.ID, d.Revisions...); err != nil {
 		return err
@@ -239,8 +241,8 @@ func (p *Plane) makeFailed(ctx context.Context) (*Deployment, error) {
 // (20, section 8), and not a multiple of the page sizes that scenarios use.
 const longHistory = 23
 
-// lateFailure is the number of revisions of a long history before its second revision that fails. A few newer ones follow:
-// the first page of a list that is filtered by another status then lacks a revision of the whole list in its middle.
+// lateFailure is the number of revisions in a long history before its second failed revision. A few newer ones follow, so
+// that the first page of a list with a filter by another status omits a revision in the middle of the list.
 const lateFailure = longHistory - 4
 
 // makeLong makes a deployment with a long history. If the configuration names a source that cannot be built and the target
@@ -277,7 +279,7 @@ func (p *Plane) makeLong(ctx context.Context) (*Deployment, error) {
 	return d, p.checkNoForeignRevisions(ctx, d)
 }
 
-// failOnce adds a revision that fails, if the configuration names a source that cannot be built and the target accepts it.
+// failOnce adds a revision that fails if the configuration names a source that cannot be built and the target accepts it.
 func (p *Plane) failOnce(ctx context.Context, d *Deployment) error {
 	broken, _ := p.Sources.Broken()
 	if broken == nil {
@@ -298,7 +300,7 @@ func (p *Plane) failOnce(ctx context.Context, d *Deployment) error {
 }
 
 // checkNoForeignRevisions blocks if the deployment has revisions that the suite did not create, because its lists could
-// not be judged. A list is not enough to show one, since scenarios judge lists: the revision must also be retrievable.
+// not be judged. Such a revision must be both in the list and retrievable, because scenarios judge wrong lists.
 func (p *Plane) checkNoForeignRevisions(ctx context.Context, d *Deployment) error {
 	const maxRetrieved = 5 // a hostile list may name any number of revisions
 	all, err := p.ListAll(ctx, d.ID, "")

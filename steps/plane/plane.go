@@ -1,18 +1,18 @@
 // Package plane is the driver of a control plane, without Gherkin: it creates deployments, updates them, polls their
-// revisions until they settle, and reads lists page by page (sections 1 to 4 of the interface). It keeps the
-// deployments that scenarios share, and what the test run has learned about the control plane.
+// revisions until they settle, and reads lists page by page (sections 1 to 4 of the interface). It keeps the deployments
+// that scenarios share, and the facts that the test run has learned about the control plane. Start with [Plane].
 //
-// Most errors are an *outcome.Outcome. The step definitions decide what they mean for a verdict.
+// Most errors are an *outcome.Outcome. The step definitions decide how they affect the verdict.
 //
-// A deployment takes minutes at a real target. Scenarios that read share one ([Plane.Shared]); scenarios that change
-// one lease one of a few in turn ([Plane.Lease]). If no deployment can be created, scenarios that read use one from
-// before the test run ([Existing]), and requests that must be refused go to unknown ids. Such a deployment is never
-// changed or removed.
+// A deployment takes minutes at a real target. Scenarios that read share a deployment ([Plane.Shared]). Scenarios that
+// change one lease a deployment of a small pool ([Plane.Lease]). If no deployment can be created, scenarios that read use
+// one from before the test run ([Existing]), and requests that must be refused go to unknown ids. An existing deployment
+// is never changed or removed.
 //
-// One fault must not hide the others. What the response to a creation lacks is read from the deployment or the list.
-// A status in a different spelling counts as the status that it means, and only the requirement about statuses
-// fails. If a revision was not DEPLOYED in timeouts.poll, later polls for the same need get a part of it; they can
-// block a scenario, and never fail it.
+// One fault must not hide the others. If the response to a creation lacks ids, they are read from the deployment or the
+// list. A status in a different spelling is treated like the correct status, so that only the requirement about statuses
+// fails. If a revision was not DEPLOYED within timeouts.poll, later polls for the same need get a part of that time. They
+// can block a scenario but never fail it.
 package plane
 
 import (
@@ -38,14 +38,14 @@ type Plane struct {
 	*polls
 
 	endlessList     atomic.Bool // a list of revisions did not end
-	noFirstRevision atomic.Bool // the first revision of a deployment was not found
+	noFirstRevision atomic.Bool // the first revision of some deployment was not found
 
 	mu            sync.Mutex
-	noRevisionFor map[string]bool // kinds of updates of which one created no revision in time
+	noRevisionFor map[string]bool // kinds of updates; one update of this kind created no revision in time
 	updated       map[string]bool // keys of revisions that were the latest before an update
 }
 
-// New returns the control plane of the target. The timeline counts from the start of the test run.
+// New returns the control plane of the target. start is the zero of the timeline.
 func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 	p := &Plane{
 		Sources: SourcesOf(t.Config), Existing: NoneExisting(t.Config), target: t, maker: maker,
@@ -59,15 +59,15 @@ func New(t *target.Target, maker *shared.Maker, start time.Time) *Plane {
 
 type allowanceKey struct{}
 
-// Allowance is what a scenario, or the maker of a shared deployment, may create and use. To exceed it is an error of
-// the suite, since the plan of the test run was made from the same numbers.
+// Allowance is the maximum that a scenario, or the maker of a shared deployment, may create and use. Exceeding it is an
+// error of the suite, because the plan of the test run uses the same numbers.
 type Allowance struct {
 	Cost
-	What   string   // the scenario or the deployment
+	What   string   // name of the scenario or the deployment
 	Shares []string // names of shared deployments, in the tags of the features
 	Member int      // index of the deployment that [Plane.Lease] returns
 
-	deployments, revisions atomic.Int64 // the number of those created
+	deployments, revisions atomic.Int64 // the number that were created
 }
 
 // Within returns a context that has the allowance.
@@ -82,14 +82,14 @@ func allowanceIn(ctx context.Context) *Allowance {
 
 func (a *Allowance) exceeded(how string) error { return outcome.SuiteError("%s: it %s", a.What, how) }
 
-// Cost is the largest number of deployments and revisions that something creates.
+// Cost is the maximum number of deployments and revisions that are created.
 type Cost struct {
 	Deployments int
-	Revisions   int // without the first one of each deployment
+	Revisions   int // the first revision of each deployment is not counted
 }
 
-// TakeDeployment counts a deployment against the allowance, before it is created. The budget max_deployments was
-// distributed before the test run.
+// TakeDeployment counts a deployment against the allowance, before it is created. max_deployments was distributed before
+// the test run.
 func (p *Plane) TakeDeployment(ctx context.Context) error {
 	a := allowanceIn(ctx)
 	if a != nil && int(a.deployments.Add(1)) > a.Deployments {
@@ -115,7 +115,7 @@ func (p *Plane) TakeRevision(ctx context.Context, d *Deployment) error {
 	return nil
 }
 
-// returnRevision undoes [Plane.TakeRevision] after an update that was refused.
+// returnRevision undoes [Plane.TakeRevision] after a refused update.
 func (p *Plane) returnRevision(ctx context.Context, d *Deployment) {
 	if a := allowanceIn(ctx); a != nil {
 		a.revisions.Add(-1)

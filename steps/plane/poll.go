@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// History is what one poll of a revision saw.
+// History has the observations of one poll of a revision.
 type History struct {
 	deployment string
 	revision   string
@@ -23,16 +23,16 @@ type History struct {
 
 	Response *exchange.Response // the last one
 	Final    string             // the status in it
-	changed  time.Time          // when the status changed last
+	changed  time.Time          // when the status last changed
 	Ending   Ending
 	later    string // the revision that superseded this one
 	end      time.Time
 }
 
-// Ending is how a poll ended.
+// Ending is the way in which a poll ended.
 type Ending int
 
-// How a poll ends. Only TimedOut shows a violation.
+// The endings of a poll. Only TimedOut shows a violation.
 const (
 	Reached    Ending = iota // the status satisfies the condition
 	TimedOut                 // the poll lasted timeouts.poll
@@ -48,9 +48,9 @@ func (h *History) isLate() bool { return h.Ending != Reached && h.Ending != Stuc
 // starts at polling.interval and grows by half each time, up to polling.max_interval.
 //
 // A poll has one deadline: timeouts.poll after its start, or earlier if another poll has timed out (see
-// [polls.deadline]). It also ends if further reads would show nothing: the deployment has a later revision, the status
-// is outside the interface and does not change, or an earlier poll of the same revision ended in one of these ways.
-// None of them is an error: the history's Ending says how the poll ended.
+// [polls.deadline]). It also ends if further reads would show nothing new: the deployment has a later revision, the
+// status is not in the interface and does not change, or an earlier poll of the same revision ended for one of these
+// reasons. These are not errors: the history's Ending has the reason.
 func (p *Plane) Poll(ctx context.Context, deployment, revision string, until func(status string) bool) (
 	*History, error,
 ) {
@@ -90,7 +90,7 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 	}
 }
 
-// add adds a response to the history. It returns an error if the response shows no status.
+// add adds a response to the history. It returns an error if the response has no status.
 func (h *History) add(a *exchange.Response) error {
 	status := a.Get("status")
 	if !a.OK() || !status.Exists() {
@@ -104,8 +104,8 @@ func (h *History) add(a *exchange.Response) error {
 	return nil
 }
 
-// isOver reports whether the poll ends with the last response, and sets how. Otherwise the revision is read again after
-// the wait.
+// isOver reports whether the poll ends with the last response, and sets its ending. Otherwise the revision is read again
+// after the wait.
 func (p *Plane) isOver(ctx context.Context, h *History, until func(status string) bool, wait time.Duration) (
 	bool, error,
 ) {
@@ -124,8 +124,8 @@ func (p *Plane) isOver(ctx context.Context, h *History, until func(status string
 	return h.Ending != Reached, nil
 }
 
-// successor returns the later revision that keeps this one from being DEPLOYED, or "". Only a revision that is SKIPPED
-// or INTERRUPTED has one.
+// successor returns the later revision because of which this one will not be DEPLOYED, or "". Only a SKIPPED or
+// INTERRUPTED revision has one.
 func (p *Plane) successor(ctx context.Context, h *History) (string, error) {
 	status := CanonicalStatus(h.Final)
 	if status != statusSkipped && status != statusInterrupted {
@@ -142,7 +142,7 @@ func (p *Plane) successor(ctx context.Context, h *History) (string, error) {
 	return latest, nil
 }
 
-// Judged returns the values of a poll that a judgement needs.
+// Judged returns the values of a poll for a judgement.
 func (p *Plane) Judged(h *History) judge.Poll {
 	values := judge.Poll{Response: h.Response, Final: h.Final, Canonical: CanonicalStatus(h.Final), Seen: p.SeenStatuses(h)}
 	if h.Ending == TimedOut {
@@ -151,8 +151,8 @@ func (p *Plane) Judged(h *History) judge.Poll {
 	return values
 }
 
-// CheckUsable returns nil if the poll saw DEPLOYED in any spelling, or a status outside the interface that did not
-// change: such a deployment can be used, even if its agent server may not serve. Otherwise it returns an outcome.
+// CheckUsable returns nil if the deployment can be used: the poll saw DEPLOYED in any spelling, or a status outside the
+// interface that did not change. Its agent server may still not serve. Otherwise CheckUsable returns an outcome.
 func (p *Plane) CheckUsable(h *History) error {
 	if h.Ending == Stuck {
 		return nil
@@ -160,8 +160,8 @@ func (p *Plane) CheckUsable(h *History) error {
 	return p.checkDeployed(h)
 }
 
-// checkDeployed returns nil if the poll saw DEPLOYED in any spelling. Otherwise it returns an outcome: a violation, or
-// that of [Plane.CheckWhole].
+// checkDeployed returns nil if the poll saw DEPLOYED in any spelling. Otherwise it returns a violation, or the outcome of
+// [Plane.CheckWhole].
 func (p *Plane) checkDeployed(h *History) error {
 	if IsDeployed(h.Final) {
 		return nil
@@ -188,8 +188,8 @@ func (p *Plane) notDeployed(h *History) *outcome.Outcome {
 	return o
 }
 
-// CheckWhole returns a blocked outcome if the poll ended before the revision reached its end or timeouts.poll was over:
-// such a poll shows no violation. Otherwise it returns nil.
+// CheckWhole returns a blocked outcome if the poll ended before both the end of the revision and timeouts.poll, because
+// it then shows no violation. Otherwise it returns nil.
 func (p *Plane) CheckWhole(h *History) *outcome.Outcome {
 	switch h.Ending {
 	case CutShort:
@@ -206,9 +206,9 @@ func (p *Plane) CheckWhole(h *History) *outcome.Outcome {
 	return nil
 }
 
-// AwaitSettled waits until no revision of the deployment changes, and returns the first poll that ended too early, or
-// nil. A status outside the interface counts as settled if it does not change. Superseded revisions may keep any
-// status: the wait for them ends at [Plane.supersededUntil], and for UNKNOWN after timeouts.request.
+// AwaitSettled waits until no revision of the deployment changes. It returns the first poll that ended too early, or nil.
+// A status outside the interface counts as settled if it does not change. Superseded revisions may keep any status: the
+// wait for them ends at [Plane.supersededUntil], or after timeouts.request for UNKNOWN.
 func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History, err error) {
 	h, err := p.Poll(ctx, d.ID, d.Latest(), IsSettled)
 	if err != nil || h.isLate() {
@@ -242,8 +242,8 @@ func (p *Plane) AwaitSettled(ctx context.Context, d *Deployment) (late *History,
 	return nil, nil
 }
 
-// supersededUntil returns the deadline for superseded revisions: the time at which the latest one was DEPLOYED plus the
-// time that its deployment took. It returns the zero time if the latest one was not DEPLOYED.
+// supersededUntil returns the deadline for superseded revisions: the time at which the latest revision was DEPLOYED, plus
+// the time that its deployment took. It returns the zero time if the latest revision was not DEPLOYED.
 func (p *Plane) supersededUntil(d *Deployment) time.Time {
 	latest := p.Observed(d.Latest())
 	if latest.Deployed.IsZero() {

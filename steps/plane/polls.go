@@ -10,35 +10,36 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// If one poll has lasted timeouts.poll and no revision was DEPLOYED, most likely the target deploys nothing, and each
-// further poll would show the same after the same time. Later polls get 1/shortPart of timeouts.poll, so that ten of
-// them one after another take half of it. They get at most longestShort, because timeouts.poll may allow builds of many
-// minutes, and a poll reads the status several times in 12 seconds.
+// If one poll has lasted timeouts.poll and no revision was DEPLOYED, the target probably deploys nothing, and each
+// further poll would take as long. Later polls get 1/shortPart of timeouts.poll, so that ten of them one after another
+// take half of it. They get at most longestShort, because timeouts.poll may allow builds of many minutes, and a poll
+// reads the status several times in 12 seconds.
 const (
 	shortPart    = 20
 	longestShort = 12 * time.Second
 )
 
-// A status outside the interface may be a step of a vendor, such as WARMING_UP, or final. It gets 1/foreignPart of
-// timeouts.poll to change: enough for one step of a deployment, and less than the whole time if it is final.
+// A status outside the interface may be a vendor's intermediate step, such as WARMING_UP, or final. It gets 1/foreignPart
+// of timeouts.poll to change. That is enough for one step of a deployment, and saves most of the time if the status is
+// final.
 const foreignPart = 4
 
-// The owner of a poll is the requirement that fails if the revision does not reach the status that is waited for. If a
-// poll timed out, later ones with the same owner are cut short.
+// The owner of a poll is the requirement that fails if the revision does not reach the expected status. If a poll timed
+// out, later polls with the same owner are cut short.
 const (
 	ownerOfCreation = "CP-POLL-1"
 	ownerOfUpdate   = "CP-UPDATE-10"
 	ownerOfFailure  = "CP-POLL-4"
 )
 
-// Observation is what the polls of a test run have seen of a revision.
+// Observation has the observations of a revision in all polls of a test run.
 type Observation struct {
 	First    *exchange.Response // the earliest response
 	Statuses []string           // each once, in the order in which they were seen
-	Deployed time.Time          // when DEPLOYED was read first, or zero
+	Deployed time.Time          // when DEPLOYED was first read, or zero
 	last     string             // the latest status
-	changed  time.Time          // when it was read first
-	revision string             // its id as in the first poll
+	changed  time.Time          // when it was first read
+	revision string             // its id in the first poll
 }
 
 // polls has the observations of all polls of a test run, and decides how long a poll lasts.
@@ -51,10 +52,10 @@ type polls struct {
 	observed   map[string]Observation // by key of the revision, as in owners and unfinished
 	timeline   []reports.Transition
 	owners     map[string]string   // ownerOfUpdate if missing
-	unfinished map[string]*History // the latest poll that ended as TimedOut, CutShort or Stuck
+	unfinished map[string]*History // the latest poll that ended with TimedOut, CutShort or Stuck
 	deployed   map[string]bool     // by owner: at least one revision was DEPLOYED
 	timedOut   map[string]*History // by owner: the first poll that timed out
-	final      map[string]bool     // by status: true if a revision was Stuck in it, false if one has left it
+	final      map[string]bool     // by status: true if a revision was Stuck in it, false if a revision has left it
 }
 
 func newPolls(testStart time.Time, whole time.Duration) *polls {
@@ -88,8 +89,8 @@ func (p *polls) record(deployment, revision string, a *exchange.Response) {
 	p.observed[key] = known
 }
 
-// Waiting returns the revision that has had a status that is not final for the longest time, with this status and its first
-// read. It returns "" if all revisions have a final status.
+// Waiting returns the revision that has had the same non-final status for the longest time, with this status and its
+// first read. It returns "" if all revisions have a final status.
 func (p *polls) Waiting() (revision, status string, since time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,19 +110,18 @@ func (p *polls) Observed(revision string) Observation {
 	return p.observed[exchange.IDKey(revision)]
 }
 
-// SeenStatuses returns the statuses that any poll has seen of the revision of this poll, each once.
+// SeenStatuses returns the statuses of this poll's revision in all polls, each once.
 func (p *polls) SeenStatuses(h *History) []string { return p.Observed(h.revision).Statuses }
 
-// Timeline returns the statuses that polls have seen, each once for each revision, in the order in which they were
-// seen.
+// Timeline returns the statuses in all polls in the order of their first reads, each once for each revision.
 func (p *polls) Timeline() []reports.Transition {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.timeline)
 }
 
-// ExpectFailure notes that the source of a revision cannot be built: how long its poll takes does not affect the polls
-// of other revisions.
+// ExpectFailure notes that the source of a revision cannot be built, so that the duration of its poll does not affect the
+// polls of other revisions.
 func (p *polls) ExpectFailure(revision string) { p.setOwner(revision, ownerOfFailure) }
 
 func (p *polls) setOwner(revision, requirement string) {
@@ -138,7 +138,7 @@ func (p *polls) owner(revision string) string {
 	return ownerOfUpdate
 }
 
-// finish notes how a poll ended.
+// finish notes the ending of a poll.
 func (p *polls) finish(h *History) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,7 +157,7 @@ func (p *polls) finish(h *History) {
 	}
 }
 
-// ending returns how the poll ends if its revision would be read again at next, or Reached if the poll goes on.
+// ending returns the ending of the poll if its revision would be read again at next, or Reached if the poll continues.
 func (p *polls) ending(h *History, next time.Time) Ending {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -179,9 +179,9 @@ func (p *polls) ending(h *History, next time.Time) Ending {
 	return Reached
 }
 
-// earlierEnding returns how an earlier poll of the revision failed, or Reached if the revision must be polled. Without
-// this, each scenario would wait the whole time for a revision that hangs. A poll that was cut short is repeated once
-// another revision was DEPLOYED. The caller holds the lock.
+// earlierEnding returns the ending with which an earlier poll of the revision failed, or Reached if the revision must be
+// polled. Without this, each scenario would wait the whole time for a revision that hangs. A poll that was cut short is
+// repeated once another revision was DEPLOYED. The caller holds the lock.
 func (p *polls) earlierEnding(revision string) Ending {
 	h := p.unfinished[exchange.IDKey(revision)]
 	if h == nil || h.Ending == CutShort && p.deployed[p.owner(revision)] {
@@ -190,10 +190,10 @@ func (p *polls) earlierEnding(revision string) Ending {
 	return h.Ending
 }
 
-// deadline returns when the poll must end, and how it ends then. That is timeouts.poll after its start, unless an
-// earlier poll with the same owner timed out and none has seen DEPLOYED. Then the poll gets a small part of that time,
-// counted from the end of the earlier poll or from its own start, whichever is later: polls that are in progress when
-// the first one times out do not end at once. The caller holds the lock.
+// deadline returns the deadline of the poll, and the ending of a poll that reaches it. The deadline is timeouts.poll
+// after the start, unless an earlier poll with the same owner timed out and none has seen DEPLOYED. Then the poll gets a
+// small part of that time, counted from the end of the earlier poll or from its own start, whichever is later. So polls
+// in progress do not end at once when the first one times out. The caller holds the lock.
 func (p *polls) deadline(h *History) (time.Time, Ending) {
 	deadline := h.start.Add(p.whole)
 	earlier := p.overdue(h.revision)
@@ -218,8 +218,8 @@ func (p *polls) left(h *History) time.Duration {
 	return time.Until(deadline)
 }
 
-// Overdue returns the first poll that timed out and has the same owner as that of the revision. It returns nil if there
-// is none, or if a revision with this owner was DEPLOYED.
+// Overdue returns the first poll that timed out and has the same owner as the poll of the revision. It returns nil if
+// there is none, or if a revision with this owner was DEPLOYED.
 func (p *polls) Overdue(revision string) *History {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -235,7 +235,7 @@ func (p *polls) overdue(revision string) *History {
 	return p.timedOut[owner]
 }
 
-// isHung reports whether a revision of the deployment hung, so that there is no reason to wait for it again.
+// isHung reports whether a revision of the deployment hung, so that waiting for it again is useless.
 func (p *polls) isHung(deployment string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

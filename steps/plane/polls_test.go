@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestWaiting checks that the revision is named that has kept a status that is not final for the longest time.
+// TestWaiting checks that the revision is named that has kept a non-final status for the longest time.
 func TestWaiting(t *testing.T) {
 	begun := time.Now()
 	p := newPolls(begun, time.Minute)
@@ -30,7 +30,7 @@ func TestWaiting(t *testing.T) {
 	assert.Empty(t, revision)
 }
 
-// TestPollEnding checks when a poll that has not reached its condition ends, with timeouts.poll of 100 s.
+// TestPollEnding checks when a poll that has not satisfied its condition ends, with timeouts.poll of 100 s.
 func TestPollEnding(t *testing.T) {
 	begun := time.Now()
 	after := func(seconds int) time.Time { return begun.Add(time.Duration(seconds) * time.Second) }
@@ -75,7 +75,7 @@ func TestPollEnding(t *testing.T) {
 	}
 }
 
-// TestPollsOfOneRevision polls a revision by its id as two responses show it.
+// TestPollsOfOneRevision checks that polls of a revision by two spellings of its id are polls of the same revision.
 func TestPollsOfOneRevision(t *testing.T) {
 	const id, inCapitals = "aaaaaaaa-0000-4000-8000-000000000001", "AAAAAAAA-0000-4000-8000-000000000001"
 	p := newPolls(time.Now(), 100*time.Second)
@@ -92,7 +92,7 @@ func TestPollsOfOneRevision(t *testing.T) {
 	assert.True(t, p.isHung("d"))
 }
 
-// TestOnlyTimedOutPollsFail checks that a poll which ended early blocks by the requirement that fails.
+// TestOnlyTimedOutPollsFail checks that a poll that ended early is blocked by the requirement that fails.
 func TestOnlyTimedOutPollsFail(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})

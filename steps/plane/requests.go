@@ -55,18 +55,18 @@ func (p *Plane) GetEach(ctx context.Context, d *Deployment) ([]*exchange.Respons
 	return all, nil
 }
 
-// LookAtEach returns a response for each revision of a deployment, such as the one with a long history or the existing
-// deployment that replaces it. The responses are read once in a test run, since these revisions do not change. A scenario
-// that judges a revision reads it again.
+// LookAtEach returns a response for each revision of a deployment whose revisions do not change, such as the one with a
+// long history or the existing deployment that replaces it. The responses are read once in a test run. A scenario that
+// judges a revision reads it again.
 func (p *Plane) LookAtEach(ctx context.Context, d *Deployment) ([]*exchange.Response, error) {
 	return shared.Get(ctx, p.maker, "a look at each revision of "+d.ID, func(ctx context.Context) ([]*exchange.Response, error) {
 		return p.GetEach(ctx, d)
 	})
 }
 
-// ListAll reads the revisions of a deployment that match the filter ("" or "status=..."), page by page. It does not
-// depend on the largest limit and the returned offset, which have requirements of their own, and it accepts pages with
-// the default limit in place of the requested one. If the first page is not a list, the result has no rows.
+// ListAll reads the revisions of a deployment that match the filter ("" or "status=..."), page by page. It depends
+// neither on the maximum limit nor on the returned offset, because other requirements judge them, and it accepts pages
+// with the default limit. If the first page is not a list, the result has no rows.
 func (p *Plane) ListAll(ctx context.Context, id, filter string) (all List, err error) {
 	const size, defaultLimit = 50, 20
 	maxPages := 100
@@ -97,7 +97,7 @@ func (p *Plane) ListAll(ctx context.Context, id, filter string) (all List, err e
 // List has the rows of one or several pages of a list of revisions.
 type List struct {
 	Rows     []gjson.Result
-	Response *exchange.Response // of several pages, that of the first, or of the last if a scenario turns the pages
+	Response *exchange.Response // if there are several pages, the first response, or the last if the scenario reads page by page
 }
 
 // ListOf returns the list of one page.
@@ -117,7 +117,7 @@ func PageOf(limit, offset int) string {
 	return "limit=" + strconv.Itoa(limit) + "&offset=" + strconv.Itoa(offset)
 }
 
-// StatusFilter returns the query of a filter by statuses, or "" without any.
+// StatusFilter returns the query of a filter by statuses, or "" if there are none.
 func StatusFilter(statuses ...string) string {
 	joined := strings.Join(statuses, ",")
 	if joined == "" {
@@ -160,14 +160,14 @@ func (p *Plane) list(ctx context.Context, filter string) (all []gjson.Result, su
 				all = append(all, row)
 			}
 		}
-		if len(shown) == before { // the end, or a target that ignores offset
+		if len(shown) == before { // the end of the list, or a target that ignores offset
 			break
 		}
 	}
 	return all, true, nil
 }
 
-// FindByName returns the ids of the deployments with a name of this test run, and enters them in the ledger. supported
+// FindByName returns the ids of the deployments with a name of this test run, and adds them to the ledger. supported
 // reports whether the target lists deployments (a vendor extension).
 func (p *Plane) FindByName(ctx context.Context, name string) (found []string, supported bool, err error) {
 	rows, supported, err := p.list(ctx, "name_contains="+url.QueryEscape(name))
@@ -181,8 +181,8 @@ func (p *Plane) FindByName(ctx context.Context, name string) (found []string, su
 	return found, supported && err == nil, err
 }
 
-// enter enters a deployment in the ledger, unless it existed before the test run: then it must not be removed, even if
-// a response claims that the run has created it.
+// enter adds a deployment to the ledger, unless it existed before the test run: then it must not be removed, even if a
+// response claims that the test run has created it.
 func (p *Plane) enter(ctx context.Context, id string) error {
 	if id == "" || p.Existing.has(id) {
 		return nil
@@ -204,7 +204,7 @@ func RevisionPath(id, revision string) string {
 	return RevisionsPath(id) + "/" + url.PathEscape(revision)
 }
 
-// Remove removes a deployment. It returns why it could not, or "". The operation is a vendor extension.
+// Remove removes a deployment. It returns the reason why it could not, or "". The operation is a vendor extension.
 func (p *Plane) Remove(ctx context.Context, id string) (problem string) {
 	if p.Existing.has(id) {
 		return "it existed before the test run"
@@ -242,11 +242,11 @@ func (p *Plane) Snapshot(ctx context.Context, d *Deployment) (judge.Snapshot, er
 	return judge.Snapshot{Deployment: shown, List: l.Response, Latest: latest, Revisions: l.IDs()}, nil
 }
 
-// Address is a URL in the JSON of a deployment, with its path there in the syntax of agent_url_from (GJSON).
+// Address is a URL in the JSON of a deployment. Path is its place in the syntax of agent_url_from (GJSON).
 type Address struct{ Path, URL string }
 
-// AddressesIn returns the first few strings in a deployment that are http or https URLs. It omits URLs that the suite
-// has sent itself, such as that of the repository: sent is the JSON text of the request.
+// AddressesIn returns the first http and https URLs in a deployment. It omits URLs that the suite itself has sent, such
+// as the URL of the repository. sent is the JSON of the request.
 func AddressesIn(a *exchange.Response, sent []byte) (found []Address) {
 	const maxFound = 3
 	for way, value := range exchange.Values(a.Get("@this")) {

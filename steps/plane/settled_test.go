@@ -16,8 +16,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestAwaitSettledHasDeadline checks that the wait for superseded revisions, which may keep any status, ends. After the
-// latest revision is DEPLOYED it lasts at most as long as the deployment took.
+// TestAwaitSettledHasDeadline checks that the wait for superseded revisions ends although they may keep any status. After
+// the latest revision is DEPLOYED, it lasts at most as long as the deployment took.
 func TestAwaitSettledHasDeadline(t *testing.T) {
 	const never = time.Hour
 	for name, c := range map[string]struct {

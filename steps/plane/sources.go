@@ -8,7 +8,7 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Sources are the sources of deployments in a configuration: that of create.body, and the alternatives.
+// Sources are the sources of deployments in a configuration: the source in create.body and the alternatives.
 type Sources struct{ config *config.Config }
 
 // SourcesOf returns the sources of a configuration.
@@ -30,21 +30,21 @@ func (s Sources) CanCreate() error {
 	return nil
 }
 
-// Body returns the create body of the configuration with the name and the changes applied (see [Changed]).
+// Body returns a copy of create.body with the name and the changes (see [Changed]).
 func (s Sources) Body(name string, changes map[string]any) map[string]any {
 	body := Changed(s.config.Create.Body, changes)
 	Rename(body, name)
 	return body
 }
 
-// Another returns a change of the source revision configuration to the second source, or nil if none is configured, and
-// the key that configures it.
+// Another returns a change of the source revision configuration to the second source, and the key that configures it. The
+// change is nil if none is configured.
 func (s Sources) Another() (change map[string]any, key string) {
 	return s.changeTo(s.second(s.Field())), "alternatives." + s.Field()
 }
 
-// Broken returns a change to a source that cannot be built, or nil if none is configured, and the key that configures
-// it.
+// Broken returns a change to a source that cannot be built, and the key that configures it. The change is nil if none is
+// configured.
 func (s Sources) Broken() (change map[string]any, key string) {
 	a := s.config.Alternatives
 	if s.Field() == "image_uri" {
@@ -53,7 +53,7 @@ func (s Sources) Broken() (change map[string]any, key string) {
 	return s.changeTo(a.BrokenRef), "alternatives.broken_ref"
 }
 
-// changeTo returns a change to the source, or nil for "".
+// changeTo returns a change to the source, or nil if it is "".
 func (s Sources) changeTo(source string) map[string]any {
 	if source == "" {
 		return nil
@@ -61,7 +61,7 @@ func (s Sources) changeTo(source string) map[string]any {
 	return map[string]any{s.Field(): source}
 }
 
-// Field returns the field of the source revision configuration that selects the version of the source.
+// Field returns the field of the source revision configuration that identifies the version of the source.
 func (s Sources) Field() string {
 	if s.config.Source() == config.GitHost {
 		return "repo_ref"
@@ -69,7 +69,7 @@ func (s Sources) Field() string {
 	return "image_uri"
 }
 
-// second returns the second value that is configured for a field of the source, or "".
+// second returns the configured second value for a field of the source, or "".
 func (s Sources) second(field string) string {
 	switch field {
 	case "repo_ref":
@@ -82,7 +82,7 @@ func (s Sources) second(field string) string {
 	return ""
 }
 
-// ValueOf returns the second value that is configured for a field of the source, or else the value in create.body.
+// ValueOf returns the configured second value for a field of the source, or else the value in create.body.
 func (s Sources) ValueOf(field string) string {
 	current, _ := RevisionConfig(s.config.Create.Body)[field].(string)
 	return cmp.Or(s.second(field), current)
@@ -105,7 +105,7 @@ func (s Sources) Next(n int) map[string]any {
 	return change
 }
 
-// Rename sets the name in a body that has one. It adds none to other bodies, because the interface does not define the
+// Rename sets the name in a body that has a name. It adds none to other bodies, because the interface does not define the
 // field and a target may refuse it.
 func Rename(body map[string]any, name string) {
 	if _, isNamed := body["name"]; isNamed {
@@ -113,8 +113,8 @@ func Rename(body map[string]any, name string) {
 	}
 }
 
-// Changed returns an object with the changes applied, also to nested objects. A change to nil deletes the key, and does
-// not create a nested object to delete it from.
+// Changed returns an object with the changes, including changes of nested objects. A change to nil deletes the key. It
+// does not create a nested object only to delete a key in it.
 func Changed(object, changes map[string]any) map[string]any {
 	changed := map[string]any{}
 	maps.Copy(changed, object)

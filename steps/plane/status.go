@@ -7,7 +7,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// The statuses of a revision that have a meaning of their own for the suite (section 3).
+// The statuses of a revision with a special meaning for the suite (section 3).
 const (
 	StatusDeployed    = "DEPLOYED"
 	statusSkipped     = "SKIPPED"

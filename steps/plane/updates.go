@@ -15,13 +15,13 @@ import (
 // for such an update.
 const ToCurrentValue = " to its current value"
 
-// KindOf returns the kind of an update, which are the names of its fields. If one update creates no revision, the suite
-// expects the same of later updates of this kind.
+// KindOf returns the kind of an update, which consists of the names of its fields. If one update creates no revision, the
+// suite expects the same of later updates of this kind.
 func KindOf(change map[string]any) string {
 	return strings.Join(slices.Sorted(maps.Keys(change)), " and ")
 }
 
-// UpdateOf maps a field to the requirement that an update of it creates a revision.
+// UpdateOf has, for each field, the requirement that an update of the field creates a revision.
 var UpdateOf = map[string]string{
 	"repo_ref": "CP-UPDATE-1", "graph_config_path": "CP-UPDATE-2", "image_uri": "CP-UPDATE-3",
 }
@@ -35,8 +35,8 @@ func ownersOf(change map[string]any) (owners []string) {
 }
 
 // AwaitLatest reads the deployment until it names a later revision than the known one, and keeps that response in
-// d.Naming. It returns the known one after a timeout. A revision that was the latest before an earlier update is not
-// later: one replica of several may still name it.
+// d.Naming. After a timeout, it returns the known one. A revision that was the latest before an earlier update does not
+// count as later, because one of several replicas may still name it.
 func (p *Plane) AwaitLatest(
 	ctx context.Context, d *Deployment, update *exchange.Response, kind, known string,
 ) (latest string, err error) {
@@ -70,9 +70,9 @@ func (p *Plane) wasLatest(revision string) bool {
 	return p.updated[exchange.IDKey(revision)]
 }
 
-// appearanceLimit returns how long to wait for the revision of an update. That is timeouts.request, or several times as
-// long if the response is 202, since the target then creates the revision later. If an earlier update created no
-// revision, the wait is shorter: timeouts.request at most, and only the settle delay for an update of the same kind.
+// appearanceLimit returns the time limit for the appearance of an update's revision. It is timeouts.request, or several
+// times as long if the response is 202, because the target then creates the revision later. If an earlier update created
+// no revision, the limit is timeouts.request at most, and only the settle delay for an update of the same kind.
 func (p *Plane) appearanceLimit(update *exchange.Response, kind string) time.Duration {
 	const requestsIfAccepted = 6
 	request := min(p.target.Config.Timeouts.Request, p.target.Config.Timeouts.Poll)
@@ -114,8 +114,8 @@ func (p *Plane) AwaitListed(ctx context.Context, id string, revisions ...string)
 	})
 }
 
-// Settle waits until the latest revision of the deployment has settled, in any status, because a target may refuse an
-// update while it builds. It does not wait if a revision of the deployment has hung before.
+// Settle waits until the latest revision of the deployment has settled in any status, because a target may refuse an
+// update while it builds. It does not wait if a revision of the deployment hung before.
 func (p *Plane) Settle(ctx context.Context, id string) error {
 	if p.polls.isHung(id) {
 		return nil

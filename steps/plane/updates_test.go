@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestUpdateToCurrentValueDoesNotShortenOthers checks how long an update waits for its revision. A target may create
-// none for an unchanged value: that does not shorten the wait of an update to another value, but the reverse holds.
+// TestUpdateToCurrentValueDoesNotShortenOthers checks how long an update waits for its revision. A target may create none
+// for an unchanged value. That must not shorten the wait of an update to another value, but the reverse may.
 func TestUpdateToCurrentValueDoesNotShortenOthers(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})
