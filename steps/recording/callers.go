@@ -15,23 +15,23 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// hidden replaces values that may be secret and do not tell callers apart.
+// hidden is the replacement for values that may be secret and do not distinguish callers.
 const hidden = "<hidden>"
 
-// shortestWord is the minimum length of a credential that is looked for in texts.
+// shortestWord is the minimum length of a credential that is searched for in texts.
 const shortestWord = 12
 
-// callers distinguishes the callers of a recording, and hides their credentials. Those of the configuration get the names
-// of the configuration, and the record replaces their credentials. Others get a number.
+// callers distinguishes the callers of a recording and hides their credentials. Callers of the configuration keep their
+// names, and the record replaces their credentials. Other callers get a number.
 type callers struct {
 	target   *target.Target
 	own      bool // this program wrote the recording
 	sides    map[spec.Side][]target.RecordedCaller
 	gateway  []string
 	names    map[string]string  // names of other callers, by their credentials
-	words    map[string]string  // what replaces a credential in a text
+	words    map[string]string  // the replacements of credentials in texts
 	holds    map[string]bool    // whether headers and parameters hold credentials, by name
-	trusted  map[spec.Side]bool // whether the recording shows credentials, so that requests without any had none
+	trusted  map[spec.Side]bool // whether the recording contains credentials, so that a request without any had none
 	refuses  bool               // the agent server refused a caller without credentials
 	listed   bool               // GET /threads was served
 	searched bool               // POST /threads/search was served
@@ -108,7 +108,7 @@ func (c *callers) showsCredentials(header http.Header) bool {
 	return false
 }
 
-// hasCredentials reports whether a header, or a parameter of a query, holds credentials by its name.
+// hasCredentials reports whether a header, or a parameter of a query, contains credentials according to its name.
 func (c *callers) hasCredentials(name string) bool {
 	holds, isKnown := c.holds[name]
 	if isKnown {
@@ -122,7 +122,7 @@ func (c *callers) hasCredentials(name string) bool {
 	return holds
 }
 
-// isPlain reports whether all headers of a request hold no credentials.
+// isPlain reports whether no header of a request contains credentials.
 func (c *callers) isPlain(header http.Header) bool {
 	for name := range header {
 		if !target.IsHarmless(name) && !slices.Contains(c.gateway, name) {
@@ -147,7 +147,7 @@ func (c *callers) identify(r *exchange.Request, e Entry) {
 		shownAs = "<" + c.names[own] + ">"
 	case c.isPlain(e.Header) && c.trusted[r.Side]:
 		r.Caller = exchange.Caller{Name: target.NoCredentials, Invalid: true}
-	default: // others exist, for whom credentials are not recorded
+	default: // callers whose credentials are not recorded exist
 		r.Caller = exchange.Caller{Name: target.MaybeCaller}
 	}
 	r.Header = http.Header{}
@@ -181,7 +181,8 @@ func (c *callers) maskOf(value, mask string) string {
 	return mask
 }
 
-// namePattern matches the names of callers and secrets that this program writes. A mistake in a credential follows its name.
+// namePattern matches the names of callers and secrets that this program writes. The name may be followed by a mistake in
+// the credential.
 var namePattern = regexp.MustCompile(`^(?:<caller \d+>|<hidden>|\$\{?AGENTCONFORM_[A-Z0-9_]+.{0,20})$`)
 
 // isName reports whether a value is the name of a caller or of a secret in a recording of this program.
@@ -248,14 +249,15 @@ func (c *callers) without(text []byte) []byte {
 	return append(changed, text[done:]...)
 }
 
-// restorer returns what replaces the names of secrets in an archive of this program by the secrets of the configuration.
+// restorer returns a replacer for an archive of this program: it replaces the names of secrets by the secrets of the
+// configuration.
 func restorer(t *target.Target) *strings.Replacer {
 	var pairs []string
 	for _, variable := range t.Config.Environment() {
 		name, value, _ := strings.Cut(variable, "=")
 		quoted, _ := json.Marshal(value)
 		if string(quoted) == `"`+value+`"` { // in a body it would be escaped twice
-			pairs = slices.Insert(pairs, 0, "$"+name, value) // before the names that it begins with, so that the longest is found
+			pairs = slices.Insert(pairs, 0, "$"+name, value) // placed before names that are a prefix of it, so that the longest name is found
 		}
 	}
 	return strings.NewReplacer(pairs...)

@@ -16,7 +16,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Entry is one entry of an archive. Members of the wrong type are like absent ones.
+// Entry is one entry of an archive. Members of the wrong type count as absent.
 type Entry struct {
 	Method, URL   string
 	Header        http.Header // of the request
@@ -24,9 +24,9 @@ type Entry struct {
 	Status        int         // 0 without a response
 	Response      http.Header
 	ResponseBody  []byte
-	Cut           bool // ResponseBody lacks a part of the body, or all of it
+	Cut           bool // ResponseBody is incomplete or missing
 	Repeated      bool // the client sent the request twice
-	NotFromTarget bool // the server did not answer this request: see isCached and isNotResponse
+	NotFromTarget bool // the target did not answer this request: see isCached and isNotResponse
 	Sent          time.Time
 	Took          time.Duration
 }
@@ -39,7 +39,7 @@ const (
 )
 
 // timesOf returns the times of an entry. isTimed is false if the time or the duration is absent. An absent time is zero.
-// A duration of 0 is absent too: no request takes no time, and some programs write it if they measured none.
+// A duration of 0 counts as absent, because every request takes time, and some programs write 0 if they measured none.
 func timesOf(text []byte) (sent time.Time, took time.Duration, isTimed bool) {
 	sent, err := time.Parse(time.RFC3339, gjson.GetBytes(text, "startedDateTime").Str)
 	if err != nil || sent.Year() < firstYear || sent.Year() > lastYear {
@@ -63,11 +63,12 @@ func resolutionOf(text []byte, known time.Duration) time.Duration {
 	return min(resolution, known)
 }
 
-// membersRead has the names of the members of an entry, its request, its response and its content that are read.
+// membersRead has the names of the members of an entry, its request, its response and its content that this package
+// reads.
 var membersRead = []string{"request", "response", "comment", "_fromCache", "_fetchedViaServiceWorker", "_webSocketMessages",
 	"method", "url", "headers", "postData", "status", "content", "bodySize", "mimeType", "text", "encoding", "size"}
 
-// members are the members of a JSON object that are read.
+// members are the relevant members of a JSON object.
 type members []member
 
 type member struct {
@@ -75,7 +76,7 @@ type member struct {
 	value gjson.Result
 }
 
-// membersOf reads an object once. Any other value has no members.
+// membersOf reads an object once. A value that is not an object has no members.
 func membersOf(value gjson.Result) members {
 	if !value.IsObject() {
 		return nil
@@ -128,8 +129,8 @@ func entryOf(text string) Entry {
 	return e
 }
 
-// restore replaces the names of secrets by the secrets. It does not change Cut: a body that becomes shorter was not
-// cut.
+// restore replaces the names of secrets by the secrets. It does not change Cut, because a body that becomes shorter is
+// still complete.
 func (e *Entry) restore(names *strings.Replacer) {
 	e.URL = names.Replace(e.URL)
 	for _, header := range []http.Header{e.Header, e.Response} {
@@ -156,8 +157,8 @@ func isCached(entry members) bool {
 	return entry.get("_fromCache").Str != "" || entry.get("_fetchedViaServiceWorker").Bool() || entry.get("_webSocketMessages").Exists()
 }
 
-// isNotResponse reports whether a response does not carry out its request: the client has the body already, the
-// protocol changes, or the client must send the request to another address.
+// isNotResponse reports whether a response only concerns the transport: the client already has the body, the protocol
+// changes, or the client must send the request to another address.
 func isNotResponse(e Entry) bool {
 	switch e.Status {
 	case http.StatusNotModified:
@@ -186,8 +187,8 @@ func isCompressed(e Entry) bool {
 	return isEncoded && bytes.ContainsFunc(e.ResponseBody, isBinary)
 }
 
-// isBinary reports whether a character cannot occur in JSON. All but the shortest compressed bodies have such
-// characters.
+// isBinary reports whether a character cannot occur in JSON. Compressed bodies contain such characters, unless they are
+// very short.
 func isBinary(r rune) bool {
 	return r == utf8.RuneError || r < ' ' && !strings.ContainsRune("\t\n\r", r)
 }
@@ -205,7 +206,7 @@ func headersOf(list gjson.Result) http.Header {
 	return all
 }
 
-// bodyOf returns the body in the content of a response, and whether the archive lacks a part of it.
+// bodyOf returns the body in the content of a response, and reports whether the archive lacks a part of it.
 func bodyOf(content members) (body []byte, isCut bool) {
 	text := content.get("text")
 	body = []byte(text.Str)

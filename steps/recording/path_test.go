@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDotSegments checks that a request whose path has a dot segment does not count as valid: a router may answer it
-// before anything is authenticated.
+// TestDotSegments checks that a request with a dot segment in its path does not count as valid, because a router may
+// answer it before authentication.
 func TestDotSegments(t *testing.T) {
 	t.Parallel()
 	for segment, isWrong := range map[string]bool{thread: false, "%2e%2e": true, "..": true, "%2E.": true, ".": true, "...": false, "%zz": false} {

@@ -24,14 +24,14 @@ import (
 type Summary struct {
 	Judged        int      // exchanges with the target
 	NoResponse    int      // of these
-	Cut           int      // of these: the body of the response is not in the recording, or not whole
-	Elsewhere     int      // at other addresses
-	Origins       []string // of these: scheme and host of at most maxOrigins different ones
-	NotFromTarget int      // such as responses from a cache
+	Cut           int      // of these, the number of responses with a missing or incomplete body
+	Elsewhere     int      // exchanges at other addresses
+	Origins       []string // scheme and host of the other addresses, at most maxOrigins
+	NotFromTarget int      // entries that did not reach the target, such as responses from a cache
 	Refuses       bool
 }
 
-// maxOrigins is the number of other addresses that are named.
+// maxOrigins is the maximum number of other addresses in the summary.
 const maxOrigins = 3
 
 // player adds the entries of a recording to the record of a target.
@@ -41,11 +41,11 @@ type player struct {
 	restore   *strings.Replacer
 	callers   *callers
 	bases     []base // the longest first
-	known     []int  // by the ID of the exchange less one: index of its place
+	known     []int  // index of the place for each exchange: its ID less one
 	runs      map[string]run
-	rollbacks map[string][]rollback // accepted, or perhaps accepted, by thread
+	rollbacks map[string][]rollback // accepted rollbacks, and those that may have been accepted, by thread
 	served    map[string]bool       // agent servers that have responded with a status below 500
-	subjects  map[string]string     // so that equal names share their memory
+	subjects  map[string]string     // interned subjects, so that equal names share memory
 	summary   Summary
 }
 
@@ -66,8 +66,8 @@ type rollback struct {
 	sent time.Time
 }
 
-// Play adds the exchanges with the target to its record, in the order in which they ended. The record reads the archive
-// again to show one of them.
+// Play adds the exchanges with the target to its record, in the order in which they ended. To show an exchange later, the
+// record reads the archive again.
 func (r *Recording) Play(ctx context.Context, t *target.Target) (Summary, error) {
 	p := &player{recording: r, target: t, restore: restorer(t), callers: newCallers(t, r.own), runs: map[string]run{},
 		rollbacks: map[string][]rollback{}, served: map[string]bool{}, subjects: map[string]string{}}
@@ -98,13 +98,13 @@ func (r *Recording) Play(ctx context.Context, t *target.Target) (Summary, error)
 	return p.summary, err
 }
 
-// message is an entry with hidden credentials, as the record keeps it.
+// message is an entry with hidden credentials, in the form of the record.
 type message struct {
 	subject  string // see [player.subject]
 	request  exchange.Request
 	sent     time.Time
 	response *exchange.Response // nil if there is none
-	cause    string             // why there is no response
+	cause    string             // the reason why there is no response
 }
 
 // each calls use for each entry with the target.
@@ -114,7 +114,7 @@ func (p *player) each(ctx context.Context, use func(i int, e Entry, at location)
 	entries := p.recording.entries(ctx, p.restore)
 	defer func() {
 		stop()
-		for range entries { // until its goroutine has ended
+		for range entries { // waits until the goroutine of entries has ended
 		}
 	}()
 	for read := range entries {
@@ -158,7 +158,7 @@ func (p *player) count(e Entry) {
 	}
 }
 
-// exchange returns an exchange of the record as reports show it.
+// exchange returns an exchange of the record in the form of reports.
 func (p *player) exchange(id int) reports.Exchange {
 	if id < 1 || id > len(p.known) {
 		return reports.Exchange{}
@@ -174,13 +174,13 @@ func (p *player) exchange(id int) reports.Exchange {
 	return p.target.Collector.Describe(ctx, m.request, m.sent, m.response, m.cause)
 }
 
-// location is where a request was sent.
+// location is the destination of a request.
 type location struct {
 	base
 	path, query string // escaped
 }
 
-// addBase adds an address of the target, unless it is empty or known. There are not more than maxBases.
+// addBase adds an address of the target, unless it is empty or known. There are at most maxBases.
 func (p *player) addBase(side spec.Side, address string) (isNew bool) {
 	const maxBases = 10_000
 	u, err := url.Parse(address)
@@ -200,7 +200,7 @@ func originOf(u *url.URL) string {
 	return strings.ToLower(u.Scheme) + "://" + reports.HostPort(strings.ToLower(u.Scheme)+"://"+u.Host)
 }
 
-// locate returns where a request was sent, and whether that is the target.
+// locate returns the destination of a request, and reports whether it is the target.
 func (p *player) locate(address string) (at location, isTarget bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -228,8 +228,8 @@ func hasDotSegment(path string) bool {
 	return false
 }
 
-// findAgent adds the agent server that a response with a deployment names. That response comes before the requests to the
-// agent server.
+// findAgent adds the agent server in a response with a deployment. That response precedes the requests to the agent
+// server.
 func (p *player) findAgent(e Entry, at location) {
 	isDeployment := at.side == spec.ControlPlane && e.Status/100 == 2 && strings.HasPrefix(at.path, "/v2/deployments")
 	if !isDeployment || p.target.Config.AgentTarget != "" {
@@ -246,7 +246,7 @@ func (p *player) findAgent(e Entry, at location) {
 	}
 }
 
-// learn notes what must be known of the whole recording before an exchange is judged.
+// learn notes the facts about the whole recording that are needed before the first exchange is judged.
 func (p *player) learn(e Entry, at location) {
 	op := p.target.Collector.Find(at.side, e.Method, at.path)
 	p.callers.learn(e, at, op)
@@ -265,7 +265,7 @@ func (p *player) learn(e Entry, at location) {
 	}
 }
 
-// learnRun notes a run that was accepted, and a rollback that may have been.
+// learnRun notes an accepted run, and a rollback that may have been accepted.
 func (p *player) learnRun(e Entry, at location, op *spec.Operation) {
 	var sent, shown gjson.Result
 	if exchange.IsJSON(e.Body) {
@@ -288,7 +288,7 @@ func (p *player) learnRun(e Entry, at location, op *spec.Operation) {
 	p.runs[thread+" "+id] = run{mayRaise: !isConformance || slices.Contains(words, agent.Fail)}
 }
 
-// message returns an entry without credentials that the configuration does not have.
+// message returns an entry without credentials, except those of the configuration.
 func (p *player) message(e Entry, at location) message {
 	op := p.target.Collector.Find(at.side, e.Method, at.path)
 	r := exchange.Request{Side: at.side, Base: at.address, Method: e.Method, Path: at.path, Query: at.query, Body: e.Body,
@@ -330,8 +330,8 @@ func (p *player) isRemovable(thread, id string, e Entry) bool {
 	})
 }
 
-// subject returns the name of what an exchange is about: its thread or its deployment. The chain of a finding has the
-// exchanges with the same name.
+// subject returns the name of an exchange's thread or deployment. The chain of a finding has the exchanges with the same
+// name.
 func (p *player) subject(e Entry, at location) string {
 	kind, field, depth := "thread", "thread_id", 1
 	if at.side == spec.ControlPlane {

@@ -1,10 +1,10 @@
-// Package recording reads HTTP archives (HAR 1.2) that others recorded, such as browsers, proxies and this program, and
-// adds their exchanges to the record of a target. The third phase of a test run judges them there like its own.
+// Package recording reads HTTP archives (HAR 1.2) of other programs, such as browsers and proxies, and of this one. It
+// adds their exchanges to the record of a target. The third phase of a test run judges them like its own exchanges.
 //
-// Start with [Open], which reads the whole archive once and keeps only the place and the times of each entry: an archive
-// may be much larger than memory. [Recording.Play] reads the entries again in the order in which they ended.
+// Start with [Open], which reads the whole archive once and keeps only the place and the times of each entry, because an
+// archive may be much larger than memory. [Recording.Play] reads the entries again in the order in which they ended.
 //
-// An archive may come from anywhere. It decides neither addresses nor credentials, and nothing is sent.
+// An archive may come from anywhere. It determines neither addresses nor credentials, and nothing is sent.
 package recording
 
 import (
@@ -22,8 +22,8 @@ import (
 
 // Limits of an archive.
 const (
-	maxEntry   = 32 << 20  // bytes of one entry, and of anything else between two entries
-	maxEntries = 1_000_000 // whose places take 64 MB
+	maxEntry   = 32 << 20  // bytes of one entry, and of other data between two entries
+	maxEntries = 1_000_000 // their places take 64 MB
 )
 
 // Creator is the name of this program in the archives that it writes. Only these have names in place of secrets.
@@ -39,14 +39,14 @@ type Recording struct {
 	places []place // in the order in which the exchanges ended
 }
 
-// place is where an entry is in the archive, and when its exchange took place.
+// place is the location of an entry in the archive, with the times of its exchange.
 type place struct {
 	offset      int64
 	size        int
 	sent, ended time.Time
 }
 
-// Open opens the file of an archive. The error says why it is not one.
+// Open opens the file of an archive. The error contains the reason why the file is not an archive.
 func Open(path string) (*Recording, error) {
 	info, err := os.Stat(path) // opening a FIFO would wait for a writer
 	if err != nil {
@@ -61,7 +61,7 @@ func Open(path string) (*Recording, error) {
 	}
 	r, err := Read(file, info.Size())
 	if err != nil {
-		_ = file.Close() // it was only read
+		_ = file.Close() // the file was only read
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	r.Name = path
@@ -83,7 +83,7 @@ var errNotHAR = errors.New("not a HAR file: it must be a JSON object with log.en
 // errMore is the error of a file with more than one JSON value.
 var errMore = errors.New("the HAR file has more text after its end: judge each recording in a separate file")
 
-// compressions are the first bytes of compressed files, with the program that decompresses them.
+// compressions are the first bytes of compressed files, each with the name of the program that decompresses them.
 var compressions = map[string]string{"\x1f\x8b": "gunzip", "PK\x03\x04": "unzip", "\x28\xb5\x2f\xfd": "unzstd"}
 
 // checkPlain refuses a compressed file.
@@ -98,7 +98,7 @@ func checkPlain(source io.ReaderAt) error {
 	return nil
 }
 
-// Read reads an archive of the size in bytes.
+// Read reads an archive with the given size in bytes.
 func Read(source io.ReaderAt, size int64) (*Recording, error) {
 	if err := checkPlain(source); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (s *scanner) document() error {
 	if err == nil && !s.found {
 		return errNotHAR
 	}
-	if err == nil && s.decoder.More() { // such as a second archive, which would be ignored without a message
+	if err == nil && s.decoder.More() { // such as a second archive, which would otherwise be ignored without a message
 		return errMore
 	}
 	return err
@@ -283,9 +283,9 @@ func (s *scanner) explain(err error) error {
 	return fmt.Errorf("cannot read the HAR file%s: %w", at, err)
 }
 
-// extend moves the ends of all exchanges by the resolution of their times if that is coarser than a millisecond. The
-// programs that wrote them cut off the rest, so an exchange may have ended later, and two in the same second may have
-// overlapped.
+// extend delays the ends of all exchanges by the resolution of their times if it is coarser than a millisecond. The
+// programs that wrote the times truncated them, so an exchange may have ended later, and two exchanges in the same second
+// may have overlapped.
 func (r *Recording) extend(resolution time.Duration) {
 	for i := range r.places {
 		p := &r.places[i]
@@ -295,8 +295,8 @@ func (r *Recording) extend(resolution time.Duration) {
 	}
 }
 
-// settleTimes gives entries without a time or a duration the whole time of the recording, because they may have happened
-// at any time in it.
+// settleTimes sets the times of entries without a time or a duration to the whole time of the recording, because they may
+// have happened at any time in it.
 func (r *Recording) settleTimes(untimed []int) {
 	isUntimed := map[int]bool{}
 	for _, i := range untimed {
@@ -360,8 +360,8 @@ func (r *Recording) entries(ctx context.Context, restore *strings.Replacer) <-ch
 	return all
 }
 
-// entry reads an entry again into text, which has its size. If this program wrote the archive, restore replaces the names
-// of secrets.
+// entry reads an entry again into text, which has the size of the entry. If this program wrote the archive, restore
+// replaces the names of secrets.
 func (r *Recording) entry(p place, text []byte, restore *strings.Replacer) (Entry, error) {
 	if _, err := r.source.ReadAt(text, p.offset); err != nil {
 		return Entry{}, fmt.Errorf("reading the recording again: %w", err)
@@ -374,7 +374,7 @@ func (r *Recording) entry(p place, text []byte, restore *strings.Replacer) (Entr
 	return e, nil
 }
 
-// Span returns when the first exchange of the recording began, and when the last one ended.
+// Span returns the beginning of the first exchange of the recording and the end of the last.
 func (r *Recording) Span() (first, last time.Time) {
 	first = r.places[0].sent
 	for _, p := range r.places {

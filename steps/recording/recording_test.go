@@ -29,7 +29,8 @@ const (
 // object is a JSON object.
 type object = map[string]any
 
-// entryFor returns an entry with a response of 200 and a JSON body. The changes are of the entry, by "request.url".
+// entryFor returns an entry with a response of 200 and a JSON body. The keys of the changes are paths in the entry, such
+// as "request.url".
 func entryFor(method, url string, body string, changes object) object {
 	e := object{"startedDateTime": "2026-01-02T03:04:05.678Z", "time": 12.5,
 		"request": object{"method": method, "url": url, "headers": []object{}},
@@ -178,7 +179,7 @@ func TestEntries(t *testing.T) {
 	}
 }
 
-// TestOrder checks that exchanges are read in the order in which they ended, and that one without a time may have
+// TestOrder checks that exchanges are read in the order in which they ended, and that an exchange without a time may have
 // happened at any time.
 func TestOrder(t *testing.T) {
 	t.Parallel()
@@ -197,8 +198,8 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, seen[1].Ended, seen[2].Ended)
 }
 
-// TestTimes checks that exchanges that may have overlapped do not follow each other, because programs cut times and write
-// a duration of 0 if they measured none.
+// TestTimes checks that exchanges that may have overlapped are not treated as consecutive. Programs truncate times, and
+// write a duration of 0 if they measured none.
 func TestTimes(t *testing.T) {
 	t.Parallel()
 	at := func(start string, took float64) object {
@@ -277,10 +278,10 @@ func TestCallers(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, named.Collector.Observations()[0].Caller.Name, name)
 	}
-	// Browsers remove credentials when they export: without any, nobody is known to have none.
+	// Browsers remove credentials when they export. If a recording has no credentials, it is unknown which caller had none.
 	seen, _ = play(t, targetOf(t, nil), from("Accept", "*/*"))
 	assert.Equal(t, target.MaybeCaller, seen[0].Caller.Name)
-	// They keep headers that only have a name like that.
+	// They keep headers whose names only look like those of credentials.
 	for _, name := range []string{"X-Csrf-Token", "X-Goog-Authuser"} {
 		seen, _ = play(t, targetOf(t, nil), from("Accept", "*/*"), from(name, "1234-5678-9012"))
 		assert.Equal(t, target.MaybeCaller, seen[0].Caller.Name)

@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Redactor removes credentials from exchanges that are being recorded. Callers remain distinct: those of the configuration
-// have the names of its keys, and others a number. It may be used concurrently.
+// Redactor removes credentials from exchanges that are being recorded. Callers remain distinct: callers of the
+// configuration have the names of its keys, and others a number. It may be used concurrently.
 type Redactor struct {
 	mu      sync.Mutex
 	callers *callers
@@ -41,7 +41,7 @@ func (r *Redactor) Exchange(e Entry, size int) reports.Exchange {
 	}
 	shown := c.without(e.ResponseBody)
 	x.Response.Body = text(string(shown))
-	if size > len(e.ResponseBody) { // by as much as before the secrets were replaced
+	if size > len(e.ResponseBody) { // the same difference as before the secrets were replaced
 		x.Response.Size = len(x.Response.Body) + size - len(e.ResponseBody)
 	}
 	if e.Status == 0 {

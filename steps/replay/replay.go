@@ -1,7 +1,8 @@
-// Package replay judges the findings of an earlier test run again. It runs the scenarios that showed them.
+// Package replay judges the findings of an earlier test run again. It runs the scenarios that showed them. Start with
+// [Judge].
 //
-// The result file decides which scenarios to run, by their names. It never decides what to send, because it may come
-// from anywhere: requests come from the step definitions of this version and from the configuration.
+// The result file decides which scenarios to run, by their names. It never decides what to send, because it may come from
+// anywhere: requests come from the step definitions of this version and from the configuration.
 package replay
 
 import (
@@ -22,7 +23,7 @@ import (
 type Outcome struct {
 	Finding reports.Finding
 	Verdict reports.Verdict // Failed: it still fails; Passed: it passes now; Inconclusive: it could not be judged
-	Reason  string          // the summary of the failure, or why it could not be judged
+	Reason  string          // the summary of the failure, or the reason why it could not be judged
 	// Scenarios is the number of scenarios of the requirement that were run, and Failed how many of them failed.
 	Scenarios, Failed int
 }
@@ -53,8 +54,8 @@ func Find(r *reports.Result, name string) (found []reports.Finding, err error) {
 	return found, nil
 }
 
-// Judge runs the scenarios of the findings again in one test run. It sets Select in the options. Findings about all
-// responses that cannot be judged by that are judged once more, with more scenarios. It also returns the result of the
+// Judge runs the scenarios of the findings again in one test run. It sets Select in the options. If findings about all
+// responses cannot be judged by that, it judges them once more with more scenarios. It also returns the result of the
 // last test run, which is empty if no scenario could be run.
 func Judge(ctx context.Context, o suite.Options, was *reports.Result, findings []reports.Finding,
 ) ([]Outcome, *reports.Result, error) {
@@ -121,25 +122,25 @@ func judge(ctx context.Context, o suite.Options, was *reports.Result, tests []te
 	return outcomes, now, nil
 }
 
-// test is how a finding is judged again.
+// test describes how a finding is judged again.
 type test struct {
 	finding reports.Finding
 	judge   *features.Scenario   // the scenario that showed the finding first
-	others  []*features.Scenario // further scenarios of the requirement that failed, without a finding of their own
-	// request is the scenario that sends the request, for a rule about all responses; nil for other rules. In the
-	// earlier test run it passed this number of steps.
+	others  []*features.Scenario // further failed scenarios of the requirement that have no finding
+	// request is the scenario that sends the request, for a rule about all responses. For other rules it is nil. In
+	// the earlier test run it passed this number of steps.
 	request *features.Scenario
 	steps   int
-	// users are further scenarios that use the fixture that sent the request, and did not pass: a fixture sends some requests
-	// only if a scenario judges their responses.
+	// users are further scenarios that use the fixture that sent the request, and that did not pass. A fixture sends some
+	// requests only if a scenario judges their responses.
 	users []*features.Scenario
-	// company contains scenarios that send similar requests. A rule about all responses compares responses with each
-	// other, so that request alone may show it nothing.
+	// company has scenarios that send similar requests. A rule about all responses compares responses with each other, so
+	// the request by itself may show nothing.
 	company     []*features.Scenario
 	accompanied bool // company is run too
-	// sequence is the sequence of an exploration. judge is then a scenario of the requirement that it broke.
+	// sequence is the sequence of an exploration. judge is then a scenario of the requirement that the sequence violated.
 	sequence []explore.Operation
-	unsent   bool   // at least one operation of all sequences was not sent
+	unsent   bool   // at least one operation of the sequences was not sent
 	missing  string // the reason if this version cannot judge the finding
 }
 
@@ -157,7 +158,7 @@ func (t test) scenarios() []*features.Scenario {
 	return all
 }
 
-// mostCompany is the maximum length of company.
+// mostCompany is the maximum number of scenarios in company.
 const mostCompany = 5
 
 func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *features.Catalogue) test {
@@ -198,7 +199,8 @@ func testOf(f reports.Finding, was *reports.Result, unowned map[string]bool, c *
 	return t
 }
 
-// addSenders adds the scenarios that send the request of an exchange, and the largest of those that send similar ones.
+// addSenders adds the scenarios that send the request of an exchange, and the largest of the scenarios that send similar
+// requests.
 func (t *test) addSenders(x reports.Exchange, was *reports.Result, c *features.Catalogue) {
 	fixture, isFixture := strings.CutPrefix(x.Scenario, "fixture: ")
 	type similar struct {
@@ -356,8 +358,9 @@ func (t test) count(now *reports.Result) (run, failed int) {
 	return run, failed
 }
 
-// isShownBy reports whether a new finding shows the finding. Other findings of the earlier test run do not: a rule
-// about all responses has several, and so have other scenarios, and each of them is judged separately.
+// isShownBy reports whether a new finding shows the finding. It does not if the new finding equals another finding of the
+// earlier test run, because that one is judged separately: a rule about all responses may have several findings, and
+// other scenarios may have more.
 func (t test) isShownBy(f reports.Finding, was *reports.Result) bool {
 	isOther := f.ID != t.finding.ID &&
 		slices.ContainsFunc(was.Findings, func(g reports.Finding) bool { return g.ID == f.ID })

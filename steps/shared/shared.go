@@ -1,4 +1,5 @@
-// Package shared makes the fixtures that the scenarios of a test run share. Each is made when a scenario asks for it first.
+// Package shared makes the fixtures that the scenarios of a test run share. Each is made when the first scenario needs
+// it. Start with [Maker].
 package shared
 
 import (
@@ -15,7 +16,7 @@ import (
 )
 
 // Maker makes shared values in the background. It uses the context of the test run and not that of the first scenario,
-// since other scenarios depend on the values, too.
+// because other scenarios also depend on the values.
 type Maker struct {
 	ctx    context.Context
 	wait   sync.WaitGroup
@@ -34,7 +35,7 @@ func (m *Maker) Wait() { m.wait.Wait() }
 // Attribution returns the name to which the exchanges for making a value are attributed.
 func Attribution(name string) string { return "fixture: " + name }
 
-// Uses returns the names of the values that the scenario asked for, and of the values from which they are made.
+// Uses returns the names of the values that the scenario asked for, and of the values that these are made from.
 func (m *Maker) Uses(scenario string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -49,7 +50,7 @@ func (m *Maker) Uses(scenario string) []string {
 	return found
 }
 
-// UsedBy returns the attributions of the values that a scenario or a fixture itself asked for.
+// UsedBy returns the attributions of the values that a scenario or a fixture has directly asked for.
 func (m *Maker) UsedBy(attribution string) (all []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,8 +100,8 @@ type value[T any] struct {
 }
 
 // Get returns the value with the name. The first call makes it with build, whose exchanges are attributed to the fixture
-// of this name. The error is that of build, as an error of the fixture, or the cause of the context. A panic of build is an
-// error of the suite.
+// with this name. The error is the error of build, as an error of the fixture, or the cause of the context. A panic in
+// build is an error of the suite.
 func Get[T any](ctx context.Context, m *Maker, name string, build func(context.Context) (T, error)) (T, error) {
 	return get(ctx, m, name, false, build)
 }
