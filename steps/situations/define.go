@@ -6,7 +6,7 @@ import (
 	"github.com/agentconform/agentconform/steps/common"
 )
 
-// DefineThreads registers the sentences about threads on which something has happened, for one scenario.
+// DefineThreads registers the steps about threads on which something has happened, for one scenario.
 func (s *Situations) DefineThreads(r *common.Definitions) {
 	var event string
 	var found map[string]error
@@ -23,11 +23,11 @@ func (s *Situations) DefineThreads(r *common.Definitions) {
 		return err
 	})
 	for _, check := range ThreadChecks {
-		r.Then(check.Sentence, func() error { return found[check.Sentence] })
+		r.Then(check.Step, func() error { return found[check.Step] })
 	}
 }
 
-// DefineDeployments registers the sentences about deployments to which something has happened, for one scenario.
+// DefineDeployments registers the steps about deployments to which something has happened, for one scenario.
 func (s *Situations) DefineDeployments(r *common.Definitions) {
 	var event string
 	var found map[string]error
@@ -40,6 +40,6 @@ func (s *Situations) DefineDeployments(r *common.Definitions) {
 		return err
 	})
 	for _, check := range DeploymentChecks {
-		r.Then(check.Sentence, func() error { return found[check.Sentence] })
+		r.Then(check.Step, func() error { return found[check.Step] })
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/agentconform/agentconform/steps/shared"
 )
 
-// Deployment is a deployment to which an event has happened, with what the checks have read of it.
+// Deployment is a deployment to which an event has happened, with the responses that the checks have read.
 type Deployment struct {
 	*plane.Deployment
 	*Situations
@@ -25,13 +25,13 @@ type Deployment struct {
 	giveBack   func()               // ends the use of a deployment that other events change, or nil
 	built      *plane.History       // the poll of the latest revision, or nil if its build is in progress
 	last       judge.Snapshot       // the deployment and its revisions when they were read last
-	beforeList []*exchange.Response // of GET of each revision, patience before the list was read
-	afterList  []*exchange.Response // and after it
+	beforeList []*exchange.Response // responses to GET of each revision, patience before the list was read
+	afterList  []*exchange.Response // responses to GET of each revision after the list
 	isSettled  bool                 // no status can change or be out of date
 }
 
-// UseDeployment brings an event about and makes all checks of the deployment. It returns the outcome of each check by its
-// sentence. Each event happens once.
+// UseDeployment makes an event happen and makes all checks of the deployment. It returns the outcome of each check by its
+// step. Each event happens once.
 func (s *Situations) UseDeployment(ctx context.Context, event string) (map[string]error, error) {
 	at := slices.IndexFunc(DeploymentEvents, func(e DeploymentEvent) bool { return e.Name == event })
 	if at < 0 {
@@ -47,8 +47,8 @@ func (s *Situations) UseDeployment(ctx context.Context, event string) (map[strin
 	return found, outcome.AsPrecondition(err)
 }
 
-// keepingCause adds to a skip the requirement that a response violated and the violation: the rules about the record judge
-// updates that were served and created no revision.
+// keepingCause adds to a skip the requirement that a response violated, and the violation. The rules about the record
+// judge updates that were served and created no revision.
 func keepingCause(skipped *outcome.Outcome, err error) error {
 	cause, is := errors.AsType[*outcome.Outcome](outcome.AsPrecondition(err))
 	if is && cause.IsBy(reports.ByRequirement) {
@@ -57,7 +57,7 @@ func keepingCause(skipped *outcome.Outcome, err error) error {
 	return skipped
 }
 
-// examineDeployment brings the event about and makes the checks once patience has passed.
+// examineDeployment makes the event happen, and makes the checks after patience.
 func (s *Situations) examineDeployment(ctx context.Context, e DeploymentEvent) (outcomes, error) {
 	d := &Deployment{Situations: s, isShared: e.shared}
 	defer func() {
@@ -76,8 +76,8 @@ func (s *Situations) examineDeployment(ctx context.Context, e DeploymentEvent) (
 	}
 	found := outcomes{}
 	for _, c := range DeploymentChecks {
-		if c.leftOut(e) == "" && s.Selected.has(aDeployment+e.Name, c.Sentence) {
-			found[c.Sentence] = c.judge(d, ctx)
+		if c.leftOut(e) == "" && s.Selected.has(aDeployment+e.Name, c.Step) {
+			found[c.Step] = c.judge(d, ctx)
 		}
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -86,10 +86,10 @@ func (s *Situations) examineDeployment(ctx context.Context, e DeploymentEvent) (
 	return found, nil
 }
 
-// read reads each revision before and after the list, so that a value that changes meanwhile is not held against the list.
-// A response may be as old as patience: only a status that GET shows before and after that time is the one that the list
-// must show. The revisions of a long history are read only once in a test run, unless the target still builds some that were
-// superseded.
+// read reads each revision before and after the list, so that a value that changes meanwhile does not count as a
+// difference to the list. A response may be as old as patience, so the list must show a status only if GET shows it both
+// before and after that time. The revisions of a long history are read only once in a test run, unless the target still
+// builds superseded ones.
 func (d *Deployment) read(ctx context.Context) error {
 	each := d.Plane.GetEach
 	if d.isLong {
@@ -128,8 +128,8 @@ func (d *Deployment) read(ctx context.Context) error {
 	return err
 }
 
-// forgetUnknown removes ids that the deployment named for a moment and that no revision has: they are in no list, and
-// GET returns 404. CP-GET-1 judges the response that named them. The lists lack nothing.
+// forgetUnknown removes ids that the deployment named only for a moment: they are in no list, and GET returns 404. The
+// lists need not contain them. CP-GET-1 judges the response that named them.
 func (d *Deployment) forgetUnknown() {
 	var known []string
 	var read []*exchange.Response
@@ -144,14 +144,14 @@ func (d *Deployment) forgetUnknown() {
 	d.Revisions, d.beforeList = known, read
 }
 
-// areSettled reports whether no revision changes its status by itself.
+// areSettled reports whether no revision can change its status without a request.
 func areSettled(revisions []*exchange.Response) bool {
 	return !slices.ContainsFunc(revisions, func(a *exchange.Response) bool {
 		return !a.OK() || !plane.IsSettled(plane.CanonicalStatus(a.Get("status").String()))
 	})
 }
 
-// rest waits until every response is later than those before, unless all revisions have settled.
+// rest waits until every response is newer than the earlier ones, unless all revisions have settled.
 func (d *Deployment) rest(ctx context.Context) error {
 	if d.isSettled {
 		return nil
@@ -159,5 +159,5 @@ func (d *Deployment) rest(ctx context.Context) error {
 	return client.Sleep(ctx, d.Target.Config.Patience)
 }
 
-// latest returns the last response of GET of the latest revision.
+// latest returns the last response to GET of the latest revision.
 func (d *Deployment) latest() *exchange.Response { return d.afterList[len(d.afterList)-1] }

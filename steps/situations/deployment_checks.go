@@ -16,15 +16,15 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// DeploymentCheck is something that must be true of a deployment, whatever has happened to it.
+// DeploymentCheck is a condition that every deployment must satisfy after any event.
 type DeploymentCheck struct {
-	Sentence string // of the features
+	Step string // of the features
 
 	madeAfter condition
 	judge     func(d *Deployment, ctx context.Context) error
 }
 
-// condition says after which events a check is made.
+// condition determines after which events a check is made.
 type condition int
 
 const (
@@ -73,7 +73,7 @@ var DeploymentChecks = []DeploymentCheck{
 	{"an update without credentials creates no revision", anOwnEvent, createsNothing(target.Nobody)},
 }
 
-// namesLatest judges several reads, since one replica of several may show an older state.
+// namesLatest judges several reads, because one of several replicas may show an older state.
 func (d *Deployment) namesLatest(ctx context.Context) error {
 	for range 3 {
 		a, err := d.Plane.GetDeployment(ctx, d.ID)
@@ -88,7 +88,7 @@ func (d *Deployment) namesLatest(ctx context.Context) error {
 	return nil
 }
 
-// sent returns the source revision configuration of the request that created the latest revision. It is empty if that
+// sent returns the source revision configuration in the request that created the latest revision. It is empty if the
 // request is unknown.
 func (d *Deployment) sent() map[string]any {
 	if d.Update != nil {
@@ -115,16 +115,17 @@ func (d *Deployment) latestIsDeployed(context.Context) error {
 	return d.unlessOthers(judge.ReachesDeployed(d.Plane.Judged(d.built), "alternatives"))
 }
 
-// isMixed reports whether the latest revision has the second graph_config_path at another repo_ref than that of create.body.
-// Events that happen one after the other combine them, and the file need not exist there.
+// isMixed reports whether the latest revision has the second graph_config_path together with a repo_ref other than that
+// of create.body. A sequence of events may produce this combination, and the file need not exist at that ref.
 func (d *Deployment) isMixed() bool {
 	latest, second := d.latest().Get("source_revision_config"), d.Target.Config.Alternatives.GraphConfigPath
 	return second != "" && latest.Get("graph_config_path").String() == second &&
 		latest.Get("repo_ref").String() != plane.RevisionConfig(d.Body)["repo_ref"]
 }
 
-// showCommits judges the DEPLOYED revisions whose ref has a configured commit. The latest one must have one. An earlier one is
-// only judged if it shows a commit: it may show the status of the latest one although it was never built.
+// showCommits judges the DEPLOYED revisions whose ref has a configured commit. The latest revision must show one. An
+// earlier revision is judged only if it shows a commit, because it may have the status of the latest one without having
+// been built.
 func (d *Deployment) showCommits(context.Context) error {
 	if err := d.needsRepository(); err != nil {
 		return err
@@ -168,7 +169,7 @@ func (d *Deployment) createdAtIsUnchanged(context.Context) error {
 	var all []judge.Reread
 	for i, id := range d.Revisions {
 		if !exchange.SameID(d.afterList[i].Get("id").String(), id) {
-			continue // a revision under another id is another requirement's concern
+			continue // another requirement judges a revision with a different id
 		}
 		first := d.Plane.Observed(id).First
 		if first == nil && d.beforeList[i].OK() {
@@ -203,10 +204,10 @@ func (d *Deployment) listHasSource(context.Context) error {
 	return judge.HasSources(d.last.List, rows, d.Source())
 }
 
-// pageSize returns a size of pages for which the revisions fill two or three pages.
+// pageSize returns a page size with which the revisions fill two or three pages.
 func (d *Deployment) pageSize() int { return max(1, len(d.Revisions)/2) }
 
-// computedPages reads the pages that begin at a revision.
+// computedPages reads the pages at computed offsets.
 func (d *Deployment) computedPages(ctx context.Context) error {
 	size := d.pageSize()
 	var all plane.List
@@ -220,7 +221,7 @@ func (d *Deployment) computedPages(ctx context.Context) error {
 	return d.holdsAll(all, "in pages of "+strconv.Itoa(size))
 }
 
-// returnedPages reads pages until one is not full.
+// returnedPages reads pages at the returned offsets, until a page is not full.
 func (d *Deployment) returnedPages(ctx context.Context) error {
 	size := d.pageSize()
 	query := "limit=" + strconv.Itoa(size)
@@ -244,14 +245,14 @@ func (d *Deployment) returnedPages(ctx context.Context) error {
 	return d.holdsAll(all, "in pages of "+strconv.Itoa(size))
 }
 
-// holdsAll judges a list that must hold all revisions.
+// holdsAll judges a list that must contain all revisions.
 func (d *Deployment) holdsAll(l plane.List, what string) error {
 	wrong := judge.HoldsExactly(judge.Listed{Response: l.Response, IDs: l.IDs(), Want: d.Revisions, What: what})
 	return d.unlessOthers(wrong)
 }
 
-// unlessOthers blocks a violation if the whole list has revisions that this test run does not know: an update has created one
-// too many, or its revision was not found.
+// unlessOthers blocks a violation if the complete list has revisions that are unknown to this test run: an update has
+// created one too many, or its revision was not found.
 func (d *Deployment) unlessOthers(wrong error) error {
 	if wrong == nil {
 		return nil
@@ -263,7 +264,7 @@ func (d *Deployment) unlessOthers(wrong error) error {
 	return wrong
 }
 
-// refusesParameter returns the check that a parameter is refused with each security scheme that is configured.
+// refusesParameter returns the check that a parameter is refused with each configured security scheme.
 func refusesParameter(name, value string) func(*Deployment, context.Context) error {
 	return func(d *Deployment, ctx context.Context) error {
 		query := name + "=" + value
@@ -279,7 +280,7 @@ func refusesParameter(name, value string) func(*Deployment, context.Context) err
 	}
 }
 
-// operations returns a request of each operation about a deployment and its revision, and a GET with the id in capital
+// operations returns a request of each operation on a deployment and its revision, and a GET with the id in capital
 // letters. The list has a filter. The update, which is the last request, sets nothing.
 func (d *Deployment) operations(who target.Sender, id, revision string) []exchange.Request {
 	read := func(path string) exchange.Request { return d.Target.ToControlPlane(who, http.MethodGet, path, nil) }
@@ -290,7 +291,8 @@ func (d *Deployment) operations(who target.Sender, id, revision string) []exchan
 	return []exchange.Request{read(plane.DeploymentPath(id)), filtered, read(plane.RevisionPath(id, revision)), capitals, update}
 }
 
-// ownOperations returns a request of each operation about this deployment. None is an update if other scenarios read it.
+// ownOperations returns a request of each operation on this deployment. If other scenarios read the deployment, it omits
+// the update.
 func (d *Deployment) ownOperations(who target.Sender) []exchange.Request {
 	all := d.operations(who, d.ID, d.Latest())
 	if d.isShared {
@@ -299,7 +301,7 @@ func (d *Deployment) ownOperations(who target.Sender) []exchange.Request {
 	return all
 }
 
-// refusesSender returns the check that a sender is refused by each operation. class is that of the credentials.
+// refusesSender returns the check that each operation refuses a sender. class describes the credentials.
 func refusesSender(who target.Sender, class string) func(*Deployment, context.Context) error {
 	return func(d *Deployment, ctx context.Context) error {
 		return common.Each(d.ownOperations(who), func(r exchange.Request) error {
@@ -312,7 +314,7 @@ func refusesSender(who target.Sender, class string) func(*Deployment, context.Co
 	}
 }
 
-// otherTenantSeesNothing compares the responses with those for a deployment that nobody has created.
+// otherTenantSeesNothing compares the responses with the responses for an unknown deployment.
 func (d *Deployment) otherTenantSeesNothing(ctx context.Context) error {
 	if len(d.Target.Given(d.Target.Config.OtherTenant)) == 0 {
 		return outcome.Needs("other_tenant.api_key")
@@ -351,8 +353,8 @@ func (d *Deployment) tryAll(ctx context.Context, requests []exchange.Request) (a
 	return all, nil
 }
 
-// createsNothing returns the check that an update creates no revision. The client sends two updates without a field of the
-// source; the second one names an earlier revision in latest_revision_id. Other senders send an update of the source.
+// createsNothing returns the check that an update creates no revision. The client sends two updates without a field of
+// the source. The second one names an earlier revision in latest_revision_id. Other senders send an update of the source.
 func createsNothing(who target.Sender) func(*Deployment, context.Context) error {
 	return func(d *Deployment, ctx context.Context) error {
 		change := map[string]any{}
@@ -369,7 +371,8 @@ func createsNothing(who target.Sender) func(*Deployment, context.Context) error 
 	}
 }
 
-// createsNone sends an update, and judges that the deployment has the same revisions and the same latest one as before.
+// createsNone sends an update, and judges that the deployment has the same revisions and the same latest revision as
+// before.
 func (d *Deployment) createsNone(ctx context.Context, update exchange.Request) error {
 	a, err := d.Target.Client.Do(ctx, update)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// DeploymentEvent is something that has happened to a deployment.
+// DeploymentEvent is an event that can happen to a deployment.
 type DeploymentEvent struct {
 	Name string // as the features name it: "a deployment of which NAME"
 
@@ -27,15 +27,15 @@ type DeploymentEvent struct {
 	happen   func(d *Deployment, ctx context.Context) error
 }
 
-// DeploymentEvents has all events, in the order of the features. Those that wait for a build that fails, or for none,
-// happen to another deployment than those that end with a DEPLOYED revision, so that the two do not wait for each other.
+// DeploymentEvents has all events, in the order of the features. Events that wait for a failed build, or for none, use a
+// different deployment than events that end with a DEPLOYED revision, so that the two kinds do not wait for each other.
 var DeploymentEvents = []DeploymentEvent{
 	{Name: "the first build has completed", deployed: true, shared: true, happen: (*Deployment).takeDeployed},
 	{Name: "the first build has failed", happen: (*Deployment).takeFailed},
 	{Name: "the source was updated", updated: true, deployed: true, shared: true, happen: (*Deployment).takeUpdated},
 	{Name: "the history is long", updated: true, deployed: true, shared: true, happen: (*Deployment).takeLong},
 	{Name: "the graph_config_path was updated", updated: true, deployed: true, happen: updateField("graph_config_path")},
-	{Name: "the repo_ref and graph_config_path were updated", updated: true, // the one may not exist at the other
+	{Name: "the repo_ref and graph_config_path were updated", updated: true, // the graph configuration may not exist at the ref
 		happen: updateField("repo_ref", "graph_config_path")},
 	{Name: "the repo_ref was updated to a tag", updated: true, deployed: true, happen: (*Deployment).updateToTag},
 	{Name: "the repo_ref was updated to a second tag", updated: true, deployed: true,
@@ -48,7 +48,7 @@ var DeploymentEvents = []DeploymentEvent{
 	{Name: "two updates were sent at the same time", updated: true, deployed: true, happen: (*Deployment).updateAtOnce},
 }
 
-// take takes the deployment of a fixture.
+// take uses the deployment of a fixture.
 func (d *Deployment) take(ctx context.Context, f *plane.Fixture) error {
 	var err error
 	d.Deployment, err = d.Plane.Shared(ctx, f)
@@ -99,8 +99,8 @@ func (d *Deployment) another() (map[string]any, error) {
 	return change, nil
 }
 
-// lease takes one of the deployments to which events happen, and waits until its latest revision has settled. It adds
-// revisions that were not known: those of updates that showed late, or that should have been refused.
+// lease leases one of the deployments to which events happen, and waits until its latest revision has settled. It adds
+// unknown revisions: those of updates that took effect late, or that should have been refused.
 func (d *Deployment) lease(ctx context.Context, n int) error {
 	var err error
 	d.Deployment, d.giveBack, err = d.Plane.LeaseSituation(ctx, n)
@@ -116,13 +116,13 @@ func (d *Deployment) lease(ctx context.Context, n int) error {
 	}
 	added := judge.Added(judge.Snapshot{Revisions: d.Revisions}, now)
 	if len(added) > 0 {
-		d.Update = map[string]any{} // nobody knows which request has created the latest revision
+		d.Update = map[string]any{} // it is unknown which request created the latest revision
 	}
 	d.add(added, now.Latest)
 	return nil
 }
 
-// add adds revisions from a list, which mostly begins with the newest. The latest one comes last.
+// add adds the revisions of a list. Usually the first one is the newest. The latest revision is added last.
 func (d *Deployment) add(added []string, latest string) {
 	slices.Reverse(added)
 	all := append(d.Revisions, added...)
@@ -139,7 +139,8 @@ const (
 	forBuilds
 )
 
-// build waits until the latest revision is DEPLOYED or has failed. Until then it may show any status, also INTERRUPTED.
+// build waits until the latest revision is DEPLOYED or has failed. Until then it may have any status, including
+// INTERRUPTED.
 func (d *Deployment) build(ctx context.Context) error {
 	var err error
 	d.built, err = d.Plane.Poll(ctx, d.ID, d.Latest(), plane.IsDone)
@@ -157,7 +158,7 @@ func (d *Deployment) update(ctx context.Context, n int, body map[string]any) err
 	return d.build(ctx)
 }
 
-// needsRepository skips an event of deployments from a repository if they are created from an image.
+// needsRepository skips an event that needs a repository if deployments are created from an image.
 func (d *Deployment) needsRepository() error {
 	source := d.Target.Config.Source()
 	if source == config.GitHost {
@@ -166,7 +167,7 @@ func (d *Deployment) needsRepository() error {
 	return outcome.Inapplicable("create.body.source", "deployments from %s have no repo_ref", source)
 }
 
-// updateField returns the event that fields of the source were updated in one request.
+// updateField returns the event that one request updates the fields of the source.
 func updateField(fields ...string) func(*Deployment, context.Context) error {
 	return func(d *Deployment, ctx context.Context) error {
 		if err := d.needsRepository(); err != nil {
@@ -191,7 +192,8 @@ func (d *Deployment) updateToTag(ctx context.Context) error {
 	return d.updateTo(ctx, tag)
 }
 
-// updateToSecondTag uses another tag whose commit is configured. In the repository of the fixtures it is an annotated one.
+// updateToSecondTag uses another tag with a configured commit. In the repository of the fixtures this is an annotated
+// tag.
 func (d *Deployment) updateToSecondTag(ctx context.Context) error {
 	if err := d.needsRepository(); err != nil {
 		return err
@@ -204,8 +206,8 @@ func (d *Deployment) updateToSecondTag(ctx context.Context) error {
 	return outcome.Needs("alternatives.commits", " with the commit id of a second tag")
 }
 
-// updateTo updates the deployment to a tag, which excludes build_on_push (section 2). An earlier event may have set a
-// graph_config_path that does not exist at the tag.
+// updateTo updates the deployment to a tag, and sets build_on_push to false, because both exclude each other (section 2).
+// An earlier event may have set a graph_config_path that does not exist at the tag.
 func (d *Deployment) updateTo(ctx context.Context, tag string) error {
 	change := map[string]any{"repo_ref": tag}
 	if path := plane.RevisionConfig(d.Target.Config.Create.Body)["graph_config_path"]; path != nil {
@@ -225,8 +227,8 @@ func (d *Deployment) updateTo(ctx context.Context, tag string) error {
 	return d.build(ctx)
 }
 
-// buildOnPush sets build_on_push true, so that the next update changes it together with the source. The target may refuse
-// that, for example if the ref is a tag.
+// buildOnPush sets build_on_push to true, so that the next update changes it together with the source. The target may
+// refuse that, for example if the ref is a tag.
 func (d *Deployment) buildOnPush(ctx context.Context) error {
 	body := map[string]any{"source_config": map[string]any{"build_on_push": true}}
 	_, err := d.Target.Client.Do(ctx, d.Target.ToControlPlane(target.TheClient, http.MethodPatch, plane.DeploymentPath(d.ID), body))
@@ -246,7 +248,7 @@ func (d *Deployment) refuseUpdate(ctx context.Context) error {
 		return err
 	}
 	if !a.IsRefused() {
-		if err := d.Target.WaitSettleDelay(ctx, a); err != nil { // it may create a revision, which the next event must know
+		if err := d.Target.WaitSettleDelay(ctx, a); err != nil { // the update may create a revision, which the next event must know
 			return err
 		}
 		return outcome.Inapplicable("situations", "on this target, an update whose %s is a number is not refused: %s",
@@ -271,7 +273,7 @@ func (d *Deployment) failLater(ctx context.Context) error {
 	return err
 }
 
-// repair updates the deployment to a source that can be built, after one that cannot.
+// repair updates the deployment from a source that cannot be built to one that can.
 func (d *Deployment) repair(ctx context.Context) error {
 	if err := d.failLater(ctx); err != nil {
 		return err
@@ -282,7 +284,7 @@ func (d *Deployment) repair(ctx context.Context) error {
 	return d.build(ctx)
 }
 
-// updateOnly does not wait for the build: the checks are made while it is in progress, if it is slow enough.
+// updateOnly does not wait for the build. If the build is slow enough, it is in progress while the checks are made.
 func (d *Deployment) updateOnly(ctx context.Context) error {
 	if err := d.lease(ctx, forBuilds); err != nil {
 		return err
@@ -295,7 +297,7 @@ func (d *Deployment) updateOnly(ctx context.Context) error {
 }
 
 // supersede sends a second update as soon as the deployment names the revision of the first one, whose build may still be
-// in progress. If the target continues that build, it may end after the second one.
+// in progress. If the target continues that build, it may end after the second build.
 func (d *Deployment) supersede(ctx context.Context) error {
 	if err := d.updateOnly(ctx); err != nil {
 		return err
@@ -310,8 +312,8 @@ func (d *Deployment) supersede(ctx context.Context) error {
 	return err
 }
 
-// updateAtOnce sends two updates to the same source at the same time. The interface does not state which of the two
-// revisions is the latest: it is the one that the deployment names afterwards.
+// updateAtOnce sends two updates to the same source at the same time. The interface does not define which of the two
+// revisions is the latest, so it is the one that the deployment names afterwards.
 func (d *Deployment) updateAtOnce(ctx context.Context) error {
 	if err := d.lease(ctx, forBuilds); err != nil {
 		return err
@@ -360,9 +362,9 @@ func (d *Deployment) updateAtOnce(ctx context.Context) error {
 	return d.build(ctx)
 }
 
-// learn adds the new revisions once the list has them and the deployment names one of them. The two responses may be of
-// different times, so that it reads both again after patience. If the deployment names an earlier one for good, the checks
-// judge that.
+// learn adds the new revisions after the list contains them and the deployment names one of them. The two responses may
+// be from different times, so it reads both again after patience. If the deployment still names an earlier revision, the
+// checks judge that.
 func (d *Deployment) learn(ctx context.Context, before judge.Snapshot, want int) error {
 	var added []string
 	var latest string
@@ -388,7 +390,7 @@ func (d *Deployment) learn(ctx context.Context, before judge.Snapshot, want int)
 		return outcome.Blocked("%d of %d updates created a revision", len(added), want)
 	}
 	if !exchange.ContainsID(added, latest) {
-		latest = added[0] // the list mostly begins with the newest; the checks judge which one the deployment names
+		latest = added[0] // usually the list begins with the newest revision; the checks judge which one the deployment names
 	}
 	d.add(added, latest)
 	return nil

@@ -19,8 +19,8 @@ func (d *Deployment) allStatusesHold(ctx context.Context) error {
 	return d.holdsAll(l, "with all thirteen statuses")
 }
 
-// filtersHold reads the revisions again if a list is wrong: their statuses may have changed meanwhile, and each response may
-// be as old as patience.
+// filtersHold reads the revisions again if a list is wrong, because their statuses may have changed meanwhile and each
+// response may be as old as patience.
 func (d *Deployment) filtersHold(ctx context.Context) error {
 	const attempts = 3
 	read := d.afterList
@@ -49,15 +49,15 @@ func (d *Deployment) filtersHold(ctx context.Context) error {
 	return outcome.Inapplicable("situations", "the statuses of the revisions change while lists are read: %v", wrong)
 }
 
-// haveStatuses reports whether revisions have the statuses from before.
+// haveStatuses reports whether revisions still have the given statuses.
 func haveStatuses(now, before []*exchange.Response) bool {
 	return slices.EqualFunc(now, before, func(a, b *exchange.Response) bool {
 		return a.Get("status").String() == b.Get("status").String()
 	})
 }
 
-// judgeFilters judges the list of each status that a revision has, and of the first status that none has. wrong is the
-// violation, and err an error that prevents the judgement.
+// judgeFilters judges the list of each status that a revision has, and of the first status that no revision has. wrong is
+// the violation. err is an error that prevents the judgement.
 func (d *Deployment) judgeFilters(ctx context.Context, read []*exchange.Response) (wrong, err error) {
 	ids := map[string][]string{}
 	for i, a := range read {

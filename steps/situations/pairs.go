@@ -11,21 +11,21 @@ import (
 type Pair struct {
 	Event       string `json:"event"` // as the features name it: "a thread on which a run has failed"
 	Check       string `json:"check"`
-	Requirement string `json:"requirement,omitempty"` // that owns the check
-	Scenario    string `json:"scenario,omitempty"`    // its key; "" if the features have none
-	Reason      string `json:"reason,omitempty"`      // why the pair is left out; "" if it is not
+	Requirement string `json:"requirement,omitempty"` // requirement that owns the check
+	Scenario    string `json:"scenario,omitempty"`    // key of the scenario; "" if the features have none
+	Reason      string `json:"reason,omitempty"`      // the reason why the pair is left out; "" if it is not
 }
 
-// The beginnings of the steps that name an event.
+// The prefixes of the steps that name an event.
 const (
 	aThread     = "a thread on which "
 	aDeployment = "a deployment of which "
 )
 
-// Selection has the pairs of an event and a check that the selected scenarios need, as steps of the features.
+// Selection has the pairs of an event and a check in the selected scenarios, as steps of the features.
 type Selection map[[2]string]bool
 
-// Select returns the pairs that scenarios need.
+// Select returns the pairs in the scenarios.
 func Select(scenarios []*features.Scenario) Selection {
 	selected := Selection{}
 	for _, s := range scenarios {
@@ -38,18 +38,18 @@ func Select(scenarios []*features.Scenario) Selection {
 
 func (s Selection) has(event, check string) bool { return s[[2]string{event, check}] }
 
-// needs reports whether a check of a thread is made. A rollback is judged only if a further run without rollback works, and
-// the checks of the further run need that run.
+// needs reports whether a check of a thread must be made for the selected scenarios. Rollbacks are judged only if a
+// further run without rollback works, and the checks of the further run need that run.
 func (s Selection) needs(e ThreadEvent, c ThreadCheck) bool {
 	if c.stage == reads {
-		return s.has(aThread+e.Name, c.Sentence)
+		return s.has(aThread+e.Name, c.Step)
 	}
 	return slices.ContainsFunc(ThreadChecks, func(other ThreadCheck) bool {
-		return other.stage >= c.stage && s.has(aThread+e.Name, other.Sentence)
+		return other.stage >= c.stage && s.has(aThread+e.Name, other.Step)
 	})
 }
 
-// pairOf returns the steps of a scenario that name an event and a check, if it is about a situation.
+// pairOf returns the steps with the event and the check of a scenario about a situation.
 func pairOf(s *features.Scenario) (event, check string, is bool) {
 	for _, step := range s.Steps {
 		if strings.HasPrefix(step.Text, aThread) || strings.HasPrefix(step.Text, aDeployment) {
@@ -59,7 +59,7 @@ func pairOf(s *features.Scenario) (event, check string, is bool) {
 	return event, s.Steps[len(s.Steps)-1].Text, event != "" && s.Is(features.TagSituation)
 }
 
-// Pairs returns each event with each check of its half, and the scenario of the features about the two.
+// Pairs returns each event with each check of its half, and the scenario about both.
 func Pairs(c *features.Catalogue) []Pair {
 	scenarios := map[[2]string]*features.Scenario{}
 	owners := map[string]string{}
@@ -79,12 +79,12 @@ func Pairs(c *features.Catalogue) []Pair {
 	}
 	for _, e := range DeploymentEvents {
 		for _, check := range DeploymentChecks {
-			add(aDeployment+e.Name, check.Sentence, check.leftOut(e))
+			add(aDeployment+e.Name, check.Step, check.leftOut(e))
 		}
 	}
 	for _, e := range ThreadEvents {
 		for _, check := range ThreadChecks {
-			add(aThread+e.Name, check.Sentence, check.leftOut(e))
+			add(aThread+e.Name, check.Step, check.leftOut(e))
 		}
 	}
 	return all

@@ -16,7 +16,8 @@ import (
 
 var addRows = flag.Bool("add-rows", false, "add each new event to the outlines of the features that lack it")
 
-// addMissing adds the events of missing pairs to the examples of the features. A new event comes below the one before it.
+// addMissing adds the events of missing pairs to the examples of the features. A new event is inserted after the event
+// that precedes it in the code.
 func addMissing(t *testing.T, pairs []Pair) {
 	last := map[string]string{}              // the key of the last scenario of each check
 	missing := map[string]map[int][]string{} // the names of events by file and by the line that they come after
@@ -43,7 +44,7 @@ func addMissing(t *testing.T, pairs []Pair) {
 	}
 }
 
-// withRows adds rows to tables of one column, below lines that are counted from 1.
+// withRows inserts rows into tables of one column, after the given lines, which are counted from 1.
 func withRows(text string, names map[int][]string) string {
 	var lines []string
 	for i, line := range strings.SplitAfter(text, "\n") {
@@ -67,7 +68,7 @@ func withRows(text string, names map[int][]string) string {
 	return strings.Join(lines, "")
 }
 
-// align gives all rows of a table of one column the indentation of the first and the width of the widest.
+// align gives all rows of a table of one column the indentation of the first and the width of the longest.
 func align(rows []string) {
 	indent := rows[0][:strings.Index(rows[0], "|")]
 	width := 0

@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome/judgetest"
 )
 
-// TestFeaturesHaveEachPair checks that the features have a scenario for each check after each event, unless a reason
-// leaves the pair out. No more than a fifth of the pairs has such a reason.
+// TestFeaturesHaveEachPair checks that the features have a scenario for each event with each check, unless the pair is
+// left out for a reason. At most a fifth of the pairs is left out.
 func TestFeaturesHaveEachPair(t *testing.T) {
 	c, err := features.Load()
 	require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestFeaturesHaveEachPair(t *testing.T) {
 	assert.Equal(t, scenarios, tagged, "a scenario names an unknown event or check, or lacks its tag")
 }
 
-// TestRefusedRunOwnsItsMessages checks that a state with the text of a refused run blocks the check that it fails.
+// TestRefusedRunOwnsItsMessages checks that the text of a refused run in a state blocks a check that fails.
 func TestRefusedRunOwnsItsMessages(t *testing.T) {
 	refused := refusedRun{&agent.GraphRun{Inputs: []string{"word-1."}}, "AS-AUTHZ-2"}
 	thread := &Thread{refused: []refusedRun{refused}}

@@ -14,40 +14,40 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Thread is a thread on which an event has happened, with what is known of its runs.
+// Thread is a thread on which an event has happened, with the known facts about its runs.
 type Thread struct {
 	*agent.Thread
 	*Situations
 	server    *agent.Server
-	completed []*agent.GraphRun // in their order: the state must hold the messages of the last one
+	completed []*agent.GraphRun // completed runs in their order; the state must contain the messages of the last one
 	removed   []*agent.GraphRun // runs that were rolled back
 	refused   []refusedRun      // runs that were refused, on this thread
 	joins     []*agent.Joining  // pending joins
-	queued    *agent.GraphRun   // the run that was sent while another one was in progress, or nil
-	found     error             // of GET of the queued run while it was pending
-	shown     error             // of the same GET by another user
+	queued    *agent.GraphRun   // a run that was sent while another run was in progress, or nil
+	found     error             // outcome of GET of the queued run while it was pending
+	shown     error             // outcome of the same GET by another user
 	next      *agent.GraphRun   // the further run
-	isLong    bool              // the run that rolls back another one after the event is long
-	mute      error             // blocks if the graph cannot report its user
+	isLong    bool              // the run with rollback after the event has long messages
+	mute      error             // blocked outcome if the graph cannot report its user
 	rolled    *agent.Rollback   // the rollback
-	first     outcomes          // of the checks on the first thread of the event, for the second thread
+	first     outcomes          // outcomes of the checks on the first thread of the event, for the second thread
 }
 
-// owner returns the user to whom the thread belongs.
+// owner returns the owner of the thread.
 func (t *Thread) owner() target.Caller { return t.server.Owner() }
 
-// stage says on which of the threads of an event a check is made, and when.
+// stage determines on which of an event's threads a check is made, and when.
 type stage int
 
-// The stages. The checks that read are made before the further run, on the same thread.
+// The stages. Checks that only read are made before the further run, on the same thread.
 const (
 	reads stage = iota
 	furtherRun
 	rollback
 )
 
-// Use brings an event about and makes all checks of one of its threads: the one on which a run is rolled back, or the
-// other one. It returns the outcome of each check by its sentence. Each event happens once for each thread.
+// Use makes an event happen and makes all checks of one of its threads: the thread on which a run is rolled back, or the
+// other one. It returns the outcome of each check by its step. Each event happens once for each thread.
 func (s *Situations) Use(ctx context.Context, event string, isRolledBack bool) (map[string]error, error) {
 	at := slices.IndexFunc(ThreadEvents, func(e ThreadEvent) bool { return e.Name == event })
 	if at < 0 {
@@ -71,7 +71,7 @@ func (s *Situations) Use(ctx context.Context, event string, isRolledBack bool) (
 	return found, outcome.AsPrecondition(err)
 }
 
-// isClaimed returns an error that skips if the target does not claim what makes the event, and a rollback after it, possible.
+// isClaimed returns a skip if the claim of the target does not include the event, or a rollback after the event.
 func (s *Situations) isClaimed(e ThreadEvent, isRolledBack bool) error {
 	var ids []string
 	if e.needs != "" {
@@ -90,7 +90,7 @@ func (s *Situations) isClaimed(e ThreadEvent, isRolledBack bool) error {
 	return nil
 }
 
-// examine brings the event about on a new thread and makes the checks.
+// examine makes the event happen on a new thread and makes the checks.
 func (s *Situations) examine(ctx context.Context, e ThreadEvent, isRolledBack bool) (outcomes, error) {
 	t, err := s.begin(ctx, e)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *Situations) examine(ctx context.Context, e ThreadEvent, isRolledBack bo
 	found := outcomes{}
 	for _, c := range ThreadChecks {
 		if (c.stage == rollback) == isRolledBack && c.leftOut(e) == "" && s.Selected.needs(e, c) {
-			found[c.Sentence] = t.check(ctx, c)
+			found[c.Step] = t.check(ctx, c)
 		}
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -125,7 +125,7 @@ func (s *Situations) examine(ctx context.Context, e ThreadEvent, isRolledBack bo
 	return found, nil
 }
 
-// check makes a check. A run can only have been rolled back if rollbacks work at all.
+// check makes a check. It checks for the effect of a rollback only if rollbacks work at all.
 func (t *Thread) check(ctx context.Context, c ThreadCheck) error {
 	err := c.judge(t, ctx)
 	if c.about == removedRuns && outcome.Is(err, reports.Failed) {
@@ -155,8 +155,8 @@ func (s *Situations) begin(ctx context.Context, e ThreadEvent) (t *Thread, err e
 	return t, t.Usable()
 }
 
-// caller returns the caller that a sentence names. A user must be served what is their own: otherwise a refusal shows
-// nothing.
+// caller returns the caller that a step names. If it is a user, the server must serve the user's own objects, because
+// otherwise a refusal proves nothing.
 func (t *Thread) caller(ctx context.Context, name string) (target.Caller, error) {
 	who, err := t.Target.Caller(name)
 	if err == nil && name == target.TheOtherUser {

@@ -17,16 +17,16 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// ThreadCheck is something that must be true of a thread, whatever has happened on it.
+// ThreadCheck is a condition that every thread must satisfy after any event.
 type ThreadCheck struct {
-	Sentence string // of the features
+	Step string // of the features
 
 	stage stage
 	about about
 	judge func(t *Thread, ctx context.Context) error
 }
 
-// about is the kind of runs that a check judges. A check is not made after an event without runs of that kind.
+// about is the kind of runs that a check judges. The check is not made after an event without such runs.
 type about int
 
 const (
@@ -46,7 +46,7 @@ func (c ThreadCheck) leftOut(e ThreadEvent) string {
 	return ""
 }
 
-// Sentences of checks on which others depend.
+// Steps of checks that other checks depend on.
 const (
 	acceptsFurther  = "it accepts a further run"
 	endsWithFurther = "the state ends with the messages of the further run"
@@ -76,23 +76,22 @@ var ThreadChecks = []ThreadCheck{
 	{"the new run receives the user who started it", rollback, anyRun, (*Thread).newRunKnowsUser},
 }
 
-// state reads the state of the thread, which shows the messages of the runs within patience.
+// state reads the state of the thread. If it lacks messages of the runs, it repeats the read within patience.
 func (t *Thread) state(ctx context.Context, runs ...*agent.GraphRun) (*exchange.Response, error) {
 	return t.server.ReadCompleted(ctx, t.Thread, runs...)
 }
 
-// last returns the run that completed last, as a list that is empty if there is none.
+// last returns the last completed run, as a list that may be empty.
 func (t *Thread) last() []*agent.GraphRun { return t.completed[max(0, len(t.completed)-1):] }
 
-// latest returns the run that was accepted last and not rolled back, as a list that is empty if there is none. It may have
-// failed.
+// latest returns the last accepted run that was not rolled back, as a list that may be empty. The run may have failed.
 func (t *Thread) latest() []*agent.GraphRun {
 	all := t.AllExcept(t.removed...)
 	return all[max(0, len(all)-1):]
 }
 
-// stateEndsWithLast also judges that no completed run has its input in the state twice. It does not if a run was rolled
-// back, because other checks judge the messages that remain after a rollback.
+// stateEndsWithLast also judges that the state does not contain the input of a completed run twice. It does not judge
+// that if a run was rolled back, because other checks judge the messages after a rollback.
 func (t *Thread) stateEndsWithLast(ctx context.Context) error {
 	state, err := t.state(ctx, t.last()...)
 	if err != nil {
@@ -106,8 +105,8 @@ func (t *Thread) stateEndsWithLast(ctx context.Context) error {
 	})
 }
 
-// stateLacksRemoved reads the state until it shows the completed runs. If there are none, because the new run has failed,
-// it reads the state again within patience: a read may show the thread before the rollback.
+// stateLacksRemoved reads the state until it shows the completed runs. If there are none because the new run has failed,
+// it reads the state again within patience, because a read may show the thread from before the rollback.
 func (t *Thread) stateLacksRemoved(ctx context.Context) error {
 	state, err := t.state(ctx, t.completed...)
 	if err != nil {
@@ -125,8 +124,8 @@ func (t *Thread) stateLacksRemoved(ctx context.Context) error {
 	return t.lacksRemoved(state)
 }
 
-// lacksRemoved judges that a state contains no message of a run that was rolled back. It does not judge messages of runs
-// that completed before the rollback. If the new run has the same input, the state has that input once.
+// lacksRemoved judges that a state contains no message of a run that was rolled back. It ignores messages of runs that
+// completed before the rollback. If the new run has the same input, the state contains that input once.
 func (t *Thread) lacksRemoved(state *exchange.Response) error {
 	return common.Each(t.removed, func(g *agent.GraphRun) error {
 		for _, next := range t.completed {
@@ -138,9 +137,9 @@ func (t *Thread) lacksRemoved(state *exchange.Response) error {
 	})
 }
 
-// completedAreRetrieved is blocked if a rollback has removed a completed run in place of the one that it must remove.
+// completedAreRetrieved blocks if a rollback has removed a completed run instead of the run in progress.
 func (t *Thread) completedAreRetrieved(ctx context.Context) error {
-	if t.found != nil && len(t.AllExcept(t.completed...)) == 0 { // all were executed, so none has replaced another
+	if t.found != nil && len(t.AllExcept(t.completed...)) == 0 { // all were executed, so none has replaced another run
 		return t.found
 	}
 	err := common.Each(t.completed, func(g *agent.GraphRun) error {
@@ -167,7 +166,7 @@ func (t *Thread) removedAreNotRetrieved(ctx context.Context) error {
 }
 
 // readsLackRemoved reads the thread, its runs, its earlier states and the list of threads, and joins the runs that were
-// rolled back. The interface does not define the first three: not every server has these routes or responds to them.
+// rolled back. The interface does not define the first three, so a server need not serve them.
 func (t *Thread) readsLackRemoved(ctx context.Context) error {
 	var all []*exchange.Response
 	for _, path := range []string{agent.ThreadPath(t.ID), agent.RunsPath(t.ID), agent.HistoryPath(t.ID)} {
@@ -192,8 +191,8 @@ func (t *Thread) readsLackRemoved(ctx context.Context) error {
 	return judge.ShowNothingOf(all, agent.Values(t.removed), agent.Values(t.AllExcept(t.removed...)))
 }
 
-// joinsOfRemoved joins the runs that were rolled back, until a join is not answered. The interface does not define how a
-// server responds, or when.
+// joinsOfRemoved joins the runs that were rolled back, until a join gets no response. The interface does not define how
+// or when a server responds.
 func (t *Thread) joinsOfRemoved(ctx context.Context) (all []*exchange.Response, err error) {
 	for _, g := range t.removed {
 		a, err := t.server.JoinCompleted(ctx, t.owner(), g)
@@ -208,8 +207,8 @@ func (t *Thread) joinsOfRemoved(ctx context.Context) (all []*exchange.Response, 
 	return all, nil
 }
 
-// otherCannotRead also reads the state by the ID in capitals. That may be the ID of no thread, whose state may be empty, so
-// the response is judged only for what it shows.
+// otherCannotRead also reads the state by the ID in capitals. There may be no thread with that ID, and its state may be
+// empty, so only the content of the response is judged.
 func (t *Thread) otherCannotRead(ctx context.Context) error {
 	other, err := t.caller(ctx, target.TheOtherUser)
 	if err != nil {
@@ -242,7 +241,8 @@ func (t *Thread) otherCannotRead(ctx context.Context) error {
 	})
 }
 
-// listHoldsThread does not judge a list that may be one page of several: new threads of other scenarios come first.
+// listHoldsThread does not judge a list that may be one page of several, because new threads of other scenarios are
+// listed first.
 func (t *Thread) listHoldsThread(ctx context.Context) error {
 	l, err := t.server.Listed(ctx, t.Thread, t.Target.Config.Timeouts.Request)
 	if err != nil {

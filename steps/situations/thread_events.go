@@ -13,20 +13,19 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// ThreadEvent is something that has happened on a thread.
+// ThreadEvent is an event that can happen on a thread.
 type ThreadEvent struct {
 	Name    string // as the features name it: "a thread on which NAME"
 	Removes bool   // at least one run was rolled back
 	Fails   bool   // no run has completed with an answer
 
-	needs       string // a requirement that the target must claim, unless that of rollback or the core is enough
+	needs       string // a requirement that the claim of the target must include; for an event without it, the core or rollback is enough
 	happen      func(t *Thread, ctx context.Context) error
 	afterUpdate bool // the thread is at the agent server of a deployment that was updated
 	hasMetadata bool // the thread was created with metadata
 }
 
-// longHold is the time for which a run is in progress before it is rolled back late: some servers stop to look for
-// rollbacks after a second.
+// longHold is the time after which a run is rolled back late: some servers stop looking for rollbacks after a second.
 const longHold = 1600 * time.Millisecond
 
 // ThreadEvents has all events, in the order of the features.
@@ -59,7 +58,7 @@ var ThreadEvents = []ThreadEvent{
 	{Name: "a run has completed since the deployment was updated", needs: "E2E-1", happen: (*Thread).complete, afterUpdate: true},
 }
 
-// run has the user run the graph, and keeps the run as the last completed one.
+// run runs the graph as the user, and records the run as the last completed one.
 func (t *Thread) run(ctx context.Context, o agent.Order) error {
 	g, err := t.server.Run(ctx, t.Thread, o)
 	if err != nil {
@@ -84,7 +83,7 @@ func (t *Thread) fail(ctx context.Context) error {
 	return err
 }
 
-// completeEqual completes runs that have a message in common. The first one has most messages.
+// completeEqual completes runs that have a message in common. The first run has the most messages.
 func (t *Thread) completeEqual(ctx context.Context) error {
 	const equal, other = "The same message in each run.", "A message of the first run."
 	for i := range 5 {
@@ -99,7 +98,7 @@ func (t *Thread) completeEqual(ctx context.Context) error {
 	return nil
 }
 
-// dropJoin lets a client go away while its join is pending. The interface does not state that the run completes then.
+// dropJoin drops the connection of a pending join. The interface does not state that the run then completes.
 func (t *Thread) dropJoin(ctx context.Context) error {
 	g, err := t.server.Start(ctx, t.Thread, agent.Order{Waits: true})
 	if err != nil {
@@ -135,7 +134,7 @@ func (s *Situations) KeepsRuns(ctx context.Context) error {
 	return err
 }
 
-// rollBackAfterDrop rolls a run back after its join was dropped, if such runs stay in progress.
+// rollBackAfterDrop rolls back a run after its join was dropped, if such runs stay in progress.
 func (t *Thread) rollBackAfterDrop(ctx context.Context) error {
 	if err := t.KeepsRuns(ctx); err != nil {
 		return err
@@ -150,17 +149,18 @@ func (t *Thread) joinAndLeave(ctx context.Context, g *agent.GraphRun) error {
 	return join.OrUntil(ctx, time.Now().Add(t.pause(g)))
 }
 
-// joinFor joins a run until all checks of the thread are made, so that the join is pending when the run is rolled back.
+// joinFor joins a run in the background, so that the join is pending when the run is rolled back. It is canceled after
+// all checks of the thread.
 func (t *Thread) joinFor(ctx context.Context, g *agent.GraphRun) error {
 	join := t.server.JoinNow(ctx, g)
 	t.joins = append(t.joins, join)
 	return join.OrUntil(ctx, time.Now().Add(t.pause(g)))
 }
 
-// pause returns a time after which a join of the run has arrived at the server, long before the run ends.
+// pause returns the time to wait until a join of the run has certainly arrived at the server, long before the run ends.
 func (t *Thread) pause(g *agent.GraphRun) time.Duration { return min(t.Agents.Slack(), g.Order.Hold/4) }
 
-// otherCreatesThreads creates so many threads of another user that they fill a page of ten.
+// otherCreatesThreads creates enough threads of another user to fill a page of ten.
 func (t *Thread) otherCreatesThreads(ctx context.Context) error {
 	if err := t.complete(ctx); err != nil {
 		return err
@@ -177,7 +177,7 @@ func (t *Thread) otherCreatesThreads(ctx context.Context) error {
 	return nil
 }
 
-// rollBack returns the event that a run was rolled back at the moment. before is called while it is in progress.
+// rollBack returns the event that a run is rolled back at the moment. before is called while the run is in progress.
 func rollBack(moment string, before func(*Thread, context.Context, *agent.GraphRun) error) func(*Thread, context.Context) error {
 	return func(t *Thread, ctx context.Context) error {
 		plan := agent.Plan{Moment: moment, Thread: t.Thread}
@@ -198,15 +198,15 @@ func (t *Thread) rollBackAs(ctx context.Context, plan agent.Plan) error {
 	return nil
 }
 
-// rollBackLong rolls back a run of long messages once it has written: some servers store long values elsewhere. The next
-// run that rolls back another one on the thread is long, too: some servers read only the beginning of a request.
+// rollBackLong rolls back a run with long messages after it has written some, because some servers store long values
+// elsewhere. The next run with rollback on the thread also has long messages, because some servers read only the
+// beginning of a request.
 func (t *Thread) rollBackLong(ctx context.Context) error {
 	t.isLong = true
 	return t.rollBackAs(ctx, agent.Plan{Moment: agent.HasStarted, Thread: t.Thread, Prior: agent.Order{Fresh: t.longMessages}})
 }
 
-// longMessages returns messages that every server must take, and that are longer than common limits of a request if taken
-// together.
+// longMessages returns messages that every server must accept. Together they are longer than common limits of a request.
 func (t *Thread) longMessages() []string {
 	text := strings.Repeat("Every good boy does fine. ", 100)
 	return []string{text + t.Target.Name("long"), text + t.Target.Name("long")}
@@ -217,8 +217,8 @@ func (t *Thread) waitLong(ctx context.Context, g *agent.GraphRun) error {
 	return client.Sleep(ctx, time.Until(g.Responded().Add(longHold)))
 }
 
-// replace starts a run and then another one with rollback, which is not judged. It repeats this on a new thread, with a
-// longer hold, if the first run may have ended before the second one was accepted.
+// replace starts a run and then another run with rollback, which is not judged. If the first run may have ended before
+// the second was accepted, it tries again on a new thread with a longer hold.
 func (t *Thread) replace(ctx context.Context, next func(prior *agent.Progress) agent.Order) (*agent.GraphRun, error) {
 	var wanted time.Duration
 	for range agent.Attempts {
@@ -271,7 +271,7 @@ func (t *Thread) rollBackByFailing(ctx context.Context) error {
 	return err
 }
 
-// rollBackInTurn starts several runs with rollback, each while the one before it is in progress.
+// rollBackInTurn starts several runs with rollback, each while the previous one is in progress.
 func (t *Thread) rollBackInTurn(ctx context.Context) error {
 	var wanted time.Duration
 	for range agent.Attempts {

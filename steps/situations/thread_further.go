@@ -16,7 +16,7 @@ func (t *Thread) reporting(ctx context.Context) (o agent.Order, err error) {
 	if len(t.Target.Config.Users) == 0 {
 		return o, nil
 	}
-	judged, err := t.Agents.AgentServer(ctx) // words are tried only there
+	judged, err := t.Agents.AgentServer(ctx) // words are tested only at the agent server under test
 	if err != nil {
 		return o, outcome.AsPrecondition(err)
 	}
@@ -47,7 +47,7 @@ func (t *Thread) runsFurther(ctx context.Context) error {
 	return nil
 }
 
-// further returns an error that blocks a check if there is no further run.
+// further returns a blocked outcome if there is no further run.
 func (t *Thread) further() error {
 	if t.next == nil {
 		return outcome.Blocked("the thread does not accept a further run (AS-RUN-1)").ByRequirement("AS-RUN-1")
@@ -55,7 +55,7 @@ func (t *Thread) further() error {
 	return nil
 }
 
-// furtherIsShown returns an error that blocks a check if the state lacks messages of the further run.
+// furtherIsShown returns a blocked outcome if the state lacks messages of the further run.
 func (t *Thread) furtherIsShown() error {
 	if err := t.further(); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (t *Thread) furtherRunKnowsUser(ctx context.Context) error {
 	return t.knowsUser(ctx, t.next)
 }
 
-// newRunKnowsUser judges the report of the new run of a rollback. Other requirements judge a server on which it does not
+// newRunKnowsUser judges the report of a rollback's new run. Other requirements judge a server at which it does not
 // complete.
 func (t *Thread) newRunKnowsUser(ctx context.Context) error {
 	if t.rolled == nil || !t.rolled.Next.Complete() {
@@ -105,9 +105,9 @@ func (t *Thread) knowsUser(ctx context.Context, g *agent.GraphRun) error {
 	})
 }
 
-// failed returns the runs that the thread has accepted before the further one, that were told to fail, and that were not
-// rolled back. Others may have completed: after a lost race, a run and the one that came too late to roll it back have the
-// same input.
+// failed returns the failed runs that the thread accepted before the further run. They were ordered to fail and were not
+// rolled back. Other runs with the same input may have completed: after a lost race, both the run in progress and the run
+// that came too late to roll it back.
 func (t *Thread) failed() []*agent.GraphRun {
 	others := t.AllExcept(slices.Concat(t.completed, t.removed, []*agent.GraphRun{t.next})...)
 	return slices.DeleteFunc(others, func(g *agent.GraphRun) bool { return g.Order.Words != agent.Fail })
@@ -137,7 +137,7 @@ func (t *Thread) furtherFollowsEarlier(context.Context) error {
 	return t.unlessRefused(t.next.Final, judge.HoldsInOrder(t.next.Final, all...))
 }
 
-// rollsBack is blocked if a further run without rollback does not work after the event either.
+// rollsBack blocks if a further run without rollback does not work after the event either.
 func (t *Thread) rollsBack(ctx context.Context) error {
 	const also = "a further run without rollback fails as well (%s)"
 	if outcome.Is(t.first[acceptsFurther], reports.Failed) {
@@ -161,7 +161,7 @@ func (t *Thread) rollsBack(ctx context.Context) error {
 	return judge.NewRunIsPrompt(rb.Next.Final, rb.Next.Value(), rb.Prior.Value())
 }
 
-// isRolledBack returns an error that blocks a check if no run was rolled back.
+// isRolledBack returns a blocked outcome if no run was rolled back.
 func (t *Thread) isRolledBack() error {
 	if t.rolled == nil || t.rolled.After == nil {
 		return outcome.Blocked("no run could be rolled back (AS-ROLLBACK-1)").ByRequirement("AS-ROLLBACK-1")
@@ -176,7 +176,7 @@ func (t *Thread) priorIsGone(context.Context) error {
 	return t.rolled.After.NoneRetrievable()
 }
 
-// completedRemain judges that the rollback has deleted no other run than the one in progress.
+// completedRemain judges that the rollback has deleted only the run in progress.
 func (t *Thread) completedRemain(ctx context.Context) error {
 	if err := t.isRolledBack(); err != nil {
 		return err
@@ -190,7 +190,7 @@ func (t *Thread) completedRemain(ctx context.Context) error {
 	})
 }
 
-// stateIsOfNewRun does not judge whether the state has the messages of runs that had completed before the rollback.
+// stateIsOfNewRun does not judge the messages of runs that had completed before the rollback.
 func (t *Thread) stateIsOfNewRun(context.Context) error {
 	if err := t.isRolledBack(); err != nil {
 		return err

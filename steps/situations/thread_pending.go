@@ -15,11 +15,11 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// sendDuringJoin starts a run, joins it, and sends a second run without multitask_strategy before the first one has
-// completed. The interface does not define what happens to the two runs. Those with messages in the state afterwards have
-// completed.
+// sendDuringJoin starts a run, joins it, and sends a second run without multitask_strategy before the first has
+// completed. The interface does not define the effect on the two runs. A run has completed if the state later shows its
+// messages.
 func (t *Thread) sendDuringJoin(ctx context.Context) error {
-	o, err := t.reporting(ctx) // before the first run, because it may take a run to learn whether the graph can report
+	o, err := t.reporting(ctx) // before the first run, because testing whether the graph can report may take a run
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (t *Thread) sendDuringJoin(ctx context.Context) error {
 	return nil
 }
 
-// sendInTime sends the two runs, and tries again with more time if the first one may have ended before the second was sent.
+// sendInTime sends the two runs. If the first may have ended before the second was sent, it tries again with more time.
 func (t *Thread) sendInTime(ctx context.Context, o agent.Order) (first, second *agent.GraphRun, err error) {
 	hold := 4 * min(t.Target.Config.Patience, time.Second)
 	for attempt := range agent.Attempts {
@@ -77,7 +77,7 @@ func (t *Thread) sendInTime(ctx context.Context, o agent.Order) (first, second *
 	return first, second, nil
 }
 
-// sendBehind sends a run while a join of another one is pending.
+// sendBehind sends a run while a join of another run is pending.
 func (t *Thread) sendBehind(ctx context.Context, hold time.Duration, o agent.Order) (first, second *agent.GraphRun, err error) {
 	first, err = t.server.Start(ctx, t.Thread, agent.Order{Waits: true, Hold: hold})
 	if err != nil {
@@ -86,13 +86,13 @@ func (t *Thread) sendBehind(ctx context.Context, hold time.Duration, o agent.Ord
 	if err := t.joinFor(ctx, first); err != nil {
 		return nil, nil, err
 	}
-	o.Hold = first.Order.Hold // longer than the rest of the first run, so that a join that waits only for that is early
+	o.Hold = first.Order.Hold // longer than the rest of the first run, so that a join that waits only for the first run returns too early
 	second, err = t.server.TryPost(ctx, t.owner(), t.Thread, o)
 	return first, second, err
 }
 
-// retrieveWhile retrieves a run that was accepted while another one was in progress. It returns the last response before
-// the end of the other one, or nil. It repeats a refused GET, because a read within patience may not find the run yet.
+// retrieveWhile retrieves a run that was accepted while another run was in progress. It returns the last response before
+// the end of the other run, or nil. It repeats a refused GET, because a read within patience may not find the run.
 func (t *Thread) retrieveWhile(ctx context.Context, g, inProgress *agent.GraphRun) (*exchange.Response, error) {
 	var last *exchange.Response
 	const first, longest = 20 * time.Millisecond, 50 * time.Millisecond
@@ -111,14 +111,15 @@ func (t *Thread) retrieveWhile(ctx context.Context, g, inProgress *agent.GraphRu
 	return last, err
 }
 
-// retrieveAsOther retrieves a run as another user: some servers keep pending runs apart from those with an owner.
+// retrieveAsOther retrieves a run as another user, because some servers store pending runs separately from runs with an
+// owner.
 func (t *Thread) retrieveAsOther(ctx context.Context, g *agent.GraphRun) error {
 	if len(t.Target.Config.Users) < 2 {
 		return nil
 	}
 	other, err := t.caller(ctx, target.TheOtherUser)
 	if err != nil {
-		return nil // the check of the thread is blocked by it
+		return nil // it blocks the check of the thread
 	}
 	a, err := t.server.GetRun(ctx, other, g)
 	if err != nil {
@@ -128,8 +129,8 @@ func (t *Thread) retrieveAsOther(ctx context.Context, g *agent.GraphRun) error {
 	return nil
 }
 
-// readWhile reads the state once patience is over, if the run is still pending behind another one then. The record judges
-// the response.
+// readWhile reads the state after patience, if the run is then still pending behind another one. The rules about the
+// record judge the response.
 func (t *Thread) readWhile(ctx context.Context, g, inProgress *agent.GraphRun) error {
 	at := g.Responded().Add(t.Target.Config.Patience + time.Millisecond)
 	if !at.Before(inProgress.NotOverBefore()) {
@@ -143,7 +144,7 @@ func (t *Thread) readWhile(ctx context.Context, g, inProgress *agent.GraphRun) e
 }
 
 // completedIn returns the runs that have written all their messages, in the order of the state. If there are none, it
-// returns the run that was accepted last, because that one must complete.
+// returns the last accepted run, because that run must complete.
 func completedIn(state *exchange.Response, accepted []*agent.GraphRun) (completed []*agent.GraphRun) {
 	writers := agent.Writers(messages.Of(state), accepted)
 	for _, g := range accepted {
@@ -164,7 +165,7 @@ func completedIn(state *exchange.Response, accepted []*agent.GraphRun) (complete
 	return completed
 }
 
-// areMixed reports whether a message of another run follows the input of the last completed one.
+// areMixed reports whether a message of another run follows the input of the last completed run.
 func areMixed(state *exchange.Response, completed, accepted []*agent.GraphRun) bool {
 	last := completed[len(completed)-1]
 	return slices.ContainsFunc(last.Wrote(state), func(m messages.Message) bool {

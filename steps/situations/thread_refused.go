@@ -14,10 +14,10 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// refusedRun is a run that the target has refused, and that must therefore write no message.
+// refusedRun is a run that the target has refused. It must not write messages.
 type refusedRun struct {
 	*agent.GraphRun
-	owner string // the requirement that fails if it does
+	owner string // the requirement that fails if it writes messages
 }
 
 // tryRun sends a run that the target should refuse.
@@ -37,8 +37,8 @@ func (t *Thread) tryRun(ctx context.Context, who target.Caller, o agent.Order) (
 	return g, nil
 }
 
-// unlessRefused returns a violation that a state shows, unless the state has the text of a run that was refused: then the
-// requirement about the refusal owns the failure.
+// unlessRefused returns a violation by a state. If the state contains the text of a refused run, the requirement about
+// the refusal owns the failure, and the outcome is blocked.
 func (t *Thread) unlessRefused(state *exchange.Response, violation error) error {
 	if !outcome.Is(violation, reports.Failed) {
 		return violation
@@ -51,7 +51,7 @@ func (t *Thread) unlessRefused(state *exchange.Response, violation error) error 
 	return violation
 }
 
-// refuseEach completes a run, and then sends a run, without rollback and with it, that the target should refuse.
+// refuseEach completes a run, and then sends runs that the target should refuse, without rollback and with it.
 func (t *Thread) refuseEach(ctx context.Context, who target.Caller, o agent.Order) error {
 	if err := t.complete(ctx); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (t *Thread) refuseEach(ctx context.Context, who target.Caller, o agent.Orde
 			return err
 		}
 		switch {
-		case g.Response.OK() && who.Key == t.owner().Key: // for its content, which a target need not look at
+		case g.Response.OK() && who.Key == t.owner().Key: // it must be refused for its content, which a target need not check
 			return outcome.Inapplicable("situations", "on this target, the run is not refused: %s", outcome.Seen(g.Response))
 		case g.Response.OK():
 			return outcome.Blocked("the run was not refused: %s", outcome.Seen(g.Response))
@@ -109,7 +109,7 @@ func refused(name string) func(t *Thread, ctx context.Context) error {
 }
 
 // refuseDuringRun has other callers read, join and start runs while a run is in progress, which must not affect that run.
-// Other checks judge the responses to reads and joins: a join that shows nothing need not be refused.
+// Other checks judge the responses to reads and joins. A join that shows nothing need not be refused.
 func (t *Thread) refuseDuringRun(ctx context.Context) error {
 	g, err := t.server.Start(ctx, t.Thread, agent.Order{Waits: true})
 	if err != nil {
@@ -137,7 +137,7 @@ func (t *Thread) refuseDuringRun(ctx context.Context) error {
 	return nil
 }
 
-// eachRoute sends a request to each route of the thread and judges the responses of routes that exist.
+// eachRoute sends a request to each route of the thread, and judges the responses of existing routes.
 func (t *Thread) eachRoute(ctx context.Context, who target.Caller, judge func(*exchange.Response) error) error {
 	run := append(t.latest(), &agent.GraphRun{ID: target.UnknownID(), Thread: t.Thread})[0]
 	started := func() (*exchange.Response, error) {
@@ -157,7 +157,7 @@ func (t *Thread) eachRoute(ctx context.Context, who target.Caller, judge func(*e
 		if err != nil {
 			return err
 		}
-		if target.NotServed(a) || a.Status == http.StatusConflict { // it may look at the thread first
+		if target.NotServed(a) || a.Status == http.StatusConflict { // the server may check the thread first
 			continue
 		}
 		if err := judge(a); err != nil {
