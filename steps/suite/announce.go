@@ -11,16 +11,17 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// doubt is a failure that was announced as a mistake in the configuration: a half has refused every request so far, or, if
-// side is "", the target has not shown a word of vocabulary.
+// doubt is a failure that was announced as a mistake in the configuration: a half has refused every request so far, or,
+// if side is "", the target has not shown a word of vocabulary.
 type doubt struct {
 	scenario *features.Scenario
 	verdict  *verdict
 	side     spec.Side
 }
 
-// announce reports the verdict of a scenario to the display of the progress. A failure that would be a mistake in the
-// configuration if the test run ended now is announced as that, and again if it turns out to be none.
+// announce reports the verdict of a scenario to the progress display. If the failure would count as a mistake in the
+// configuration at this point of the test run, it is announced as such, and announced again if that turns out to be
+// wrong.
 func (r *run) announce(kind target.EventKind, s *features.Scenario, v *verdict) {
 	o, side := r.ifEndedNow(s, v.Outcome)
 	isDoubtful := o.Verdict != v.Verdict
@@ -41,8 +42,8 @@ func (r *run) announce(kind target.EventKind, s *features.Scenario, v *verdict) 
 		Reason:  r.target.Redact.Excerpt(reason), BlockedBy: r.blockers(o), Elapsed: v.took})
 }
 
-// ifEndedNow returns the outcome that a scenario would have if the test run ended now, and the half that has refused every
-// request if that is the reason.
+// ifEndedNow returns the outcome of a scenario for the case that the test run ends now. If the reason is a half that has
+// refused every request, it also returns that half.
 func (r *run) ifEndedNow(s *features.Scenario, o *outcome.Outcome) (*outcome.Outcome, spec.Side) {
 	if o.Verdict != reports.Failed {
 		return o, ""
@@ -59,8 +60,8 @@ func (r *run) ifEndedNow(s *features.Scenario, o *outcome.Outcome) (*outcome.Out
 	return reduced, ""
 }
 
-// reconsider announces failures again that no mistake in the configuration explains any more: those of the halves that have
-// accepted a request since, or, for the side "", those because of words.
+// reconsider announces failures again that are no longer explained by a mistake in the configuration: failures of halves
+// that have since accepted a request, or for the side "", failures because of words.
 func (r *run) reconsider(sides ...spec.Side) {
 	var remaining, explained []doubt
 	r.mu.Lock()

@@ -15,9 +15,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// wrongBase returns an error with the remedy if a configured address is wrong: the interface is served at another path of the
-// same host, the address redirects every request, or it is that of the other half. Without this check, each requirement
-// would fail or be blocked for the same reason.
+// wrongBase returns an error with the remedy if a configured address is wrong: another path of the same host serves the
+// interface, the address redirects every request, or it is the address of the other half. Without this check, each
+// requirement would fail or be blocked for the same reason.
 func (r *run) wrongBase(ctx context.Context) error {
 	c := r.target.Config
 	if c.ReadOnly { // the requests are POSTs
@@ -35,7 +35,7 @@ func (r *run) wrongBase(ctx context.Context) error {
 	return nil
 }
 
-// baseProbe has the requests that show whether a half of the interface is served at a base address.
+// baseProbe has the requests that show whether a base address serves a half of the interface.
 type baseProbe struct {
 	post exchange.Request // without credentials and with a body that is not an object, so that it creates nothing
 	read exchange.Request // with credentials
@@ -57,9 +57,9 @@ func (r *run) agentProbe() *baseProbe {
 	return p
 }
 
-// checkBase sends the POST of a probe. A server of the interface refuses it, and a server without the route returns 404,
-// 405, 501, a redirect or a page. Only in these cases checkBase tries the addresses near the base address, and then looks
-// for the other half.
+// checkBase sends the POST of a probe. A server of the interface refuses it. A server without the route returns 404, 405,
+// 501, a redirect or a page. Only then checkBase tries the addresses near the base address, and then looks for the other
+// half.
 func (r *run) checkBase(ctx context.Context, p *baseProbe) error {
 	configured, key := p.post.Base, addressKey(p.post.Side)
 	a, err := r.target.Client.Do(ctx, p.post)
@@ -111,8 +111,8 @@ func (r *run) servedNear(ctx context.Context, post exchange.Request, to string) 
 	return ""
 }
 
-// wrongHalf returns an error if the configured address of one half serves the other half, at the address or above the path
-// of the threads or deployments.
+// wrongHalf returns an error if the configured address of one half serves the other half, at the address itself or above
+// the path of the threads or deployments.
 func (r *run) wrongHalf(ctx context.Context, side spec.Side, configured string) error {
 	c := r.target.Config
 	if c.Target == c.AgentTarget {
@@ -145,7 +145,8 @@ func (r *run) wrongHalf(ctx context.Context, side spec.Side, configured string) 
 }
 
 // refusedBy returns the status with which the other half refuses a POST without credentials, or 0 if it does not. It also
-// returns 0 if the configured half refuses its own read: that half is served, and the scenarios judge it.
+// returns 0 if the configured half refuses its own read, because then the address serves that half, and the scenarios
+// judge it.
 func (r *run) refusedBy(ctx context.Context, post, ownRead exchange.Request) int {
 	post.Wrong = true
 	a, err := r.target.Client.Do(ctx, post)
@@ -159,14 +160,15 @@ func (r *run) refusedBy(ctx context.Context, post, ownRead exchange.Request) int
 	return a.Status
 }
 
-// servesReads reports whether the response to the read of a probe, which has credentials, is neither a redirect nor a page.
-// It returns true if there is no response, which the scenarios judge.
+// servesReads reports whether the response to the read of a probe, which has credentials, is neither a redirect nor a
+// page. It returns true if there is no response, because the scenarios judge that.
 func (r *run) servesReads(ctx context.Context, p *baseProbe) bool {
 	a, err := r.target.Client.Do(ctx, p.read)
 	return err != nil || (a.Status < 300 || a.Status >= 400) && a.Forwarded == "" && !a.IsPage()
 }
 
-// expectsTLS returns an error if the server at the address of a request expects https. a is its response, or nil.
+// expectsTLS returns an error if the server at the address of a request expects https. a is the response to the request,
+// or nil.
 func (r *run) expectsTLS(ctx context.Context, request exchange.Request, a *exchange.Response, err error) error {
 	if !r.target.ExpectsTLS(ctx, request.Base, a, err) {
 		return nil
@@ -190,7 +192,7 @@ func headersKey(side spec.Side) string {
 	return "headers.control_plane"
 }
 
-// refusesBody reports whether a status shows that a route refuses a request without credentials or its body.
+// refusesBody reports whether a status shows that a route refuses a request for its missing credentials or its body.
 func refusesBody(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusUnprocessableEntity
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/agentconform/agentconform/steps/shared"
 )
 
-// maxChain is the maximum length of a chain.
+// maxChain is the maximum number of exchanges in a chain.
 const maxChain = 300
 
 // chain returns the exchanges that led to a violation, in the order in which they were sent: those of the scenario and of
-// its fixtures up to the one that shows the violation, and earlier updates by other scenarios of the deployments that
-// they share. All are the exchanges of the test run. If a rule about all exchanges found the violation, the chain is that
-// of the scenario that made the exchange.
+// its fixtures up to the exchange that shows the violation, and earlier updates of the shared deployments by other
+// scenarios. all has the exchanges of the test run. If a rule about all exchanges found the violation, the chain is that
+// of the scenario that sent the exchange.
 func (r *run) chain(s *features.Scenario, v outcome.Violation, all []*evidence.Observation) []reports.Link {
 	shows := cmp.Or(v.Compared.Shown, v.Exchange)
 	owner := s.Attribution()
@@ -59,8 +59,8 @@ func upTo(sent []*evidence.Observation, ids ...int) []*evidence.Observation {
 	return nil
 }
 
-// withUpdates adds the updates by others of the deployments of a chain, each as set-up, because a deployment that
-// scenarios lease in turn has the state in which the previous one left it.
+// withUpdates adds the updates of a chain's deployments by other scenarios, each as set-up, because scenarios lease a
+// deployment one after the other and find the state of the previous one.
 func withUpdates(sent []*evidence.Observation, senders []string, all []*evidence.Observation) []*evidence.Observation {
 	if len(sent) == 0 {
 		return sent
@@ -91,8 +91,8 @@ func (r *run) senders(owner string) []string {
 	return all
 }
 
-// withoutRepeats removes reads between the first and the last of a row of identical reads, such as polls of one revision.
-// It keeps the exchanges that the violation names.
+// withoutRepeats removes reads between the first and the last of a series of identical reads, such as polls of one
+// revision. It keeps the exchanges in the violation.
 func withoutRepeats(sent []*evidence.Observation, v outcome.Violation) []*evidence.Observation {
 	rows := map[string][]*evidence.Observation{} // by sender
 	repeated := map[int]bool{}
@@ -118,10 +118,10 @@ func isSameRead(a, b *evidence.Observation) bool {
 		a.Base+a.Path+"?"+a.Query == b.Base+b.Path+"?"+b.Query
 }
 
-// aboutTheSame removes the fixtures that are not related to the violation, such as runs that measured how fast the target
-// is. A fixture is related if one of its exchanges is about a deployment, thread or run of the owner or of the exchanges
-// that show the violation, or if their responses contain such an ID. A fixture with a refused creation is related, too,
-// because it may have created something.
+// aboutTheSame removes the fixtures that are not related to the violation, such as runs that measured the speed of the
+// target. A fixture is related if one of its exchanges is about a deployment, thread or run of the owner or of the
+// exchanges that show the violation, or if their responses contain such an ID. A fixture with a refused creation is also
+// related, because it may have created something.
 func aboutTheSame(sent []*evidence.Observation, owner string, shows ...int) []*evidence.Observation {
 	about := map[string]bool{}              // IDs
 	related := map[string]bool{owner: true} // senders
@@ -133,7 +133,7 @@ func aboutTheSame(sent []*evidence.Observation, owner string, shows ...int) []*e
 		}
 	}
 	isRelated := func(id string) bool { return about[id] || strings.Contains(shown, id) }
-	for known := 0; known < len(related); { // until no sender is added
+	for known := 0; known < len(related); { // until no sender was added
 		known = len(related)
 		for _, x := range sent {
 			if !related[x.Scenario] {
@@ -153,7 +153,7 @@ func aboutTheSame(sent []*evidence.Observation, owner string, shows ...int) []*e
 	return slices.DeleteFunc(sent, func(x *evidence.Observation) bool { return !related[x.Scenario] })
 }
 
-// idsOf returns the IDs in the path of an exchange, and those of what it created. Empty IDs are not among them.
+// idsOf returns the IDs in the path of an exchange, and the IDs of the objects that it created. It omits empty IDs.
 func idsOf(o *evidence.Observation) []string {
 	var all []string
 	add := func(id string) {
@@ -174,8 +174,8 @@ func idsOf(o *evidence.Observation) []string {
 	return all
 }
 
-// comparison returns which exchanges a violation compares, with their numbers in the result, or "" if it compares none:
-// "GET /v2/deployments/{deployment_id} (request 7) with ...".
+// comparison describes the exchanges that a violation compares, with their numbers in the result: "GET
+// /v2/deployments/{deployment_id} (request 7) with ...". It returns "" if the violation compares none.
 func (r *run) comparison(c outcome.Comparison, order []int) string {
 	if c.Shown == 0 || c.With == 0 {
 		return ""

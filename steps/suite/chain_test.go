@@ -10,7 +10,7 @@ import (
 	"github.com/agentconform/agentconform/steps/evidence"
 )
 
-// TestAboutTheSame checks which fixtures remain in a chain that ends with a state at a deployed agent server.
+// TestAboutTheSame checks which fixtures remain in a chain. The chain ends with a state at a deployed agent server.
 func TestAboutTheSame(t *testing.T) {
 	const base = "https://agents.example/deployment-1"
 	state := &spec.Operation{Path: "/threads/{thread_id}/state", Parameters: []spec.Parameter{{Name: "thread_id", In: "path"}}}

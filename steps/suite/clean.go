@@ -17,12 +17,13 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// CleanUpTime limits the removal of what a test run created. A test run must end even if the target does not respond.
+// CleanUpTime limits the removal of the objects that a test run created. A test run must end even if the target does not
+// respond.
 const CleanUpTime = 30 * time.Second
 
-// clean removes the deployments and threads of the test run, if the target supports that. It also runs after an interrupt.
-// Threads are removed when their runs should be over, because a server in the field loses a worker for good if the thread
-// of a run in progress is removed. What was not removed stays in the ledger, with the reason.
+// clean removes the deployments and threads of the test run, if the target supports that. It also runs after an
+// interrupt. It removes threads after the estimated end of their runs, because some servers permanently lose a worker if
+// the thread of a run in progress is removed. Entries that were not removed stay in the ledger, with the reason.
 func (r *run) clean(ctx context.Context) {
 	reason := r.unreachable
 	if r.Keep {
@@ -59,24 +60,24 @@ func (r *run) removeAll(ctx context.Context, match func(reports.LedgerEntry) boo
 	x.threads(ctx, threads)
 }
 
-// noteRemoval writes the result of a removal to the ledger. If that fails, the ledger lists something that was already
+// noteRemoval writes the result of a removal to the ledger. If that fails, the ledger lists an object that was already
 // removed, which does no harm.
 func (r *run) noteRemoval(e reports.LedgerEntry) { _ = r.target.Ledger.Tried(e) }
 
-// ended returns an entry with the result of its removal. The problem is "" if it was removed.
+// ended returns an entry with the result of its removal. problem is "" if the object was removed.
 func ended(e reports.LedgerEntry, problem string) reports.LedgerEntry {
 	e.Removed, e.Reason, e.Unremovable = problem == "", problem, false
 	return e
 }
 
-// remover removes what test runs have created, at the addresses of the ledger entries if these are allowed.
+// remover removes objects of test runs, at the addresses of the ledger entries if these are allowed.
 type remover struct {
 	target *target.Target
 	plane  *plane.Plane
 	report func(reports.LedgerEntry) // called by many goroutines
-	// The maps are by deployment. They are for entries that may come from anywhere, and nil for those of this test run.
-	gone  map[string]bool   // whether it was removed, and its threads with it
-	named map[string]string // the agent server that the control plane names, or ""
+	// The maps are by deployment. They are for entries that may come from anywhere, and nil for entries of this test run.
+	gone  map[string]bool   // whether the deployment was removed, and its threads with it
+	named map[string]string // the agent server in the response of the control plane, or ""
 }
 
 // deployments removes deployments of the configured control plane.
@@ -116,11 +117,11 @@ func (x *remover) threads(ctx context.Context, all []reports.LedgerEntry) {
 	agent.RemoveThreads(ctx, x.target, remaining, x.report)
 }
 
-// Clean removes what earlier test runs created and did not remove. It calls each with the result for each entry. No entry
-// may be [Elsewhere].
+// Clean removes the objects of earlier test runs. It calls each with the result for each entry. No entry may be
+// [Elsewhere].
 //
-// The ledger may be from someone else. Credentials are sent only to the configured addresses, and to the agent server that
-// the configured control plane names for the deployment of a thread.
+// The ledger may be from someone else. Credentials are sent only to the configured addresses, and to the agent server
+// that the configured control plane returns for the deployment of a thread.
 func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each func(reports.LedgerEntry)) error {
 	t, err := target.New(target.Options{Config: c, Concurrency: DefaultConcurrency})
 	if err != nil {
@@ -151,8 +152,9 @@ func Clean(ctx context.Context, c *config.Config, left []evidence.Left, each fun
 	return context.Cause(ctx)
 }
 
-// Elsewhere reports whether an entry of a ledger is not at the configured target. It may be a deployment of another control
-// plane, or a thread that is neither at the configured agent server nor at one that the configured control plane deployed.
+// Elsewhere reports whether an entry of a ledger does not belong to the configured target. It may be a deployment of
+// another control plane, or a thread that is neither at the configured agent server nor at an agent server that the
+// configured control plane deployed.
 func Elsewhere(c *config.Config, e evidence.Left) bool {
 	atPlane := c.Target != "" && e.Target == c.Target
 	if e.Kind == evidence.Deployment {
@@ -161,8 +163,8 @@ func Elsewhere(c *config.Config, e evidence.Left) bool {
 	return (c.AgentTarget == "" || e.Address != c.AgentTarget) && (!atPlane || e.Deployment == "")
 }
 
-// refused returns the reason why no credentials are sent to the address of a thread, or "". It requests the address of the
-// deployment from the control plane, once for all threads, because the address in the ledger may be forged.
+// refused returns the reason why no credentials are sent to the address of a thread, or "". It requests the address from
+// the control plane, once for all threads of a deployment, because the address in the ledger may be forged.
 func (x *remover) refused(ctx context.Context, e reports.LedgerEntry) (problem string) {
 	c := x.target.Config
 	if x.named == nil || c.AgentTarget != "" && e.Address == c.AgentTarget {

@@ -15,9 +15,9 @@ import (
 // Definition is a step definition that the scenarios of some feature files can use.
 type Definition struct {
 	Keyword   string   `json:"keyword"`           // Given, When or Then
-	Pattern   string   `json:"pattern"`           // a regular expression that the whole sentence matches
+	Pattern   string   `json:"pattern"`           // a regular expression that matches the whole text of a step
 	Features  []string `json:"features"`          // the feature files that can use it
-	Example   string   `json:"example,omitempty"` // the first sentence of these features that matches it
+	Example   string   `json:"example,omitempty"` // the first step of these features that matches it
 	Scenarios int      `json:"scenarios"`         // that use it
 }
 

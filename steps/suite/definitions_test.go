@@ -10,7 +10,8 @@ import (
 	"github.com/agentconform/agentconform/features"
 )
 
-// TestDefinitions checks that each definition is used, and that the features of a definition are those that may use it.
+// TestDefinitions checks that each definition is used, and that the list of a definition's features is complete and
+// correct.
 func TestDefinitions(t *testing.T) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)

@@ -30,7 +30,7 @@ import (
 // verdict is the outcome of one scenario.
 type verdict struct {
 	*outcome.Outcome
-	step  int           // index of the step that ended it; the number of steps if none did; -1 if none began
+	step  int           // index of the step that ended it; the number of steps if all passed; -1 if no step began
 	took  time.Duration // since its first request
 	again *verdict      // the verdict of the second judgement, or nil if there was none
 }
@@ -38,11 +38,11 @@ type verdict struct {
 // chosen is a scenario that godog executes.
 type chosen struct {
 	*features.Scenario
-	position int // in which it starts, counted from 0
-	place    int // in the features, counted from 1
+	position int // random position at which it starts, counted from 0
+	place    int // position in the features, counted from 1
 }
 
-// nameOf identifies a scenario as godog knows it.
+// nameOf returns the name by which godog identifies a scenario.
 type nameOf struct{ uri, name string }
 
 // choose returns the scenarios with random positions, which differ between repetitions.
@@ -67,7 +67,7 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 		return nil
 	}
 	all := r.choose(scenarios)
-	concurrency := 1 + len(r.Catalogue.Scenarios()) // godog does not start scenarios in goroutines with 1
+	concurrency := 1 + len(r.Catalogue.Scenarios()) // with the value 1, godog does not start scenarios in goroutines
 	if r.recording != nil {                         // they wait for nothing, and each may need much memory
 		concurrency = 1
 	}
@@ -94,7 +94,7 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 			DefaultContext:  ctx,
 		},
 	}
-	suite.Run() // its status is redundant: verdicts has more
+	suite.Run() // the returned status is redundant, because verdicts has more
 	for _, s := range scenarios {
 		if v := r.verdicts[s.Key()]; v == nil || r.repeats && v.again == nil { // an empty run must never look like a pass
 			return fmt.Errorf("the suite itself failed, please report it: scenario %s (%s) was not executed", s.Name, s.Key())
@@ -103,9 +103,9 @@ func (r *run) execute(ctx context.Context, scenarios []*features.Scenario) error
 	return nil
 }
 
-// judgeAgain executes the failed scenarios a second time after all others, so that findings show whether they were seen
-// again. The verdicts do not change. It omits scenarios that may create or change something at the control plane, and
-// those that may have ended with a timeout.
+// judgeAgain executes the failed scenarios a second time after all others, so that findings show whether the failures
+// were repeated. The verdicts do not change. It omits scenarios that may create or change something at the control plane,
+// and scenarios that may have ended with a timeout.
 func (r *run) judgeAgain(ctx context.Context, scenarios []*features.Scenario) error {
 	failed := slices.DeleteFunc(slices.Clone(scenarios), func(s *features.Scenario) bool {
 		v := r.verdicts[s.Key()]
@@ -142,7 +142,7 @@ type execution struct {
 	verdict *verdict
 }
 
-// before identifies the scenario. A scenario that is not selected ends here and is not in the result.
+// before identifies the scenario. A scenario that is not selected ends here and does not appear in the result.
 func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Context, error) {
 	one, isChosen := e.chosen[nameOf{sc.Uri, sc.Name}]
 	if !isChosen {
@@ -164,11 +164,11 @@ func (e *execution) before(ctx context.Context, sc *godog.Scenario) (context.Con
 		return ctx, godog.ErrSkip
 	}
 	ctx = r.forecast.Allowance(s).Within(ctx)
-	var sentences []string
+	var steps []string
 	for _, step := range s.Steps {
-		sentences = append(sentences, step.Text)
+		steps = append(steps, step.Text)
 	}
-	r.define(s.URI, common.NewDefinitions(e.definitions, &r.patterns, sentences...), e.scene)
+	r.define(s.URI, common.NewDefinitions(e.definitions, &r.patterns, steps...), e.scene)
 	return ctx, nil
 }
 
@@ -206,7 +206,7 @@ func (r *run) preclude(ctx context.Context, s *features.Scenario) *outcome.Outco
 	return nil
 }
 
-// parts has the part of the exchanges that a step sends, by the kind of the step.
+// parts has the part of a scenario's exchanges for each kind of step.
 var parts = map[messages.PickleStepType]reports.Part{messages.PickleStepType_CONTEXT: reports.SetUp,
 	messages.PickleStepType_ACTION:  reports.Act,
 	messages.PickleStepType_OUTCOME: reports.Observation}
@@ -238,8 +238,8 @@ func (e *execution) afterStep(ctx context.Context, step *godog.Step, status godo
 	return ctx, nil
 }
 
-// undefined describes a step without a definition, with its place and the most similar step of the same feature file,
-// whose definitions are the ones that match.
+// undefined describes a step without a definition, with its file and line and the most similar step of the same feature
+// file. Only the definitions of that file match.
 func undefined(c *features.Catalogue, s *features.Scenario, step features.Step) string {
 	var known []string
 	for _, other := range c.Scenarios() {
@@ -258,7 +258,8 @@ func undefined(c *features.Catalogue, s *features.Scenario, step features.Step) 
 }
 
 // isLeak reports whether a failure of a requirement about isolation or security is a leak, which a repeated request
-// does not explain. A list with too many or too few items does not prove a leak: a repeated write may be the reason.
+// cannot explain. A list with too many or too few items does not prove a leak, because a repeated write may be the
+// reason.
 func isLeak(q *features.Requirement, o *outcome.Outcome) bool {
 	if q.Subject != "isolation" && q.Subject != "security" {
 		return false
@@ -268,13 +269,13 @@ func isLeak(q *features.Requirement, o *outcome.Outcome) bool {
 	})
 }
 
-// inconclusiveIfRepeated replaces a failure with an inconclusive outcome if the client sent a write of the scenario or
-// of its fixtures twice: the server may rightly have created two objects. A request without a response does not count,
-// because its failure is reported anyway.
-func (r *run) inconclusiveIfRepeated(owner, sentence string, failed *outcome.Outcome) *outcome.Outcome {
+// inconclusiveIfRepeated replaces a failure by an inconclusive outcome if the client sent a write of the scenario or of
+// its fixtures twice, because the server may rightly have created two objects. A failure because of a missing response is
+// not replaced.
+func (r *run) inconclusiveIfRepeated(owner, step string, failed *outcome.Outcome) *outcome.Outcome {
 	if x := r.repeatedWrite(owner); x != nil {
 		return outcome.Inconclusive("%s %s: %s. This may be why the step failed: %s", x.Method, safe.ShortIDs(x.Path),
-			reports.RepeatedNote, failed.Reason).By(reports.ByObservation, sentence)
+			reports.RepeatedNote, failed.Reason).By(reports.ByObservation, step)
 	}
 	return failed
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// explain sets which failures explain the failed requirements of a repetition. The first explanation of these counts: the
-// tags @after, the exchanges that show the failure, and the responses that repeat what another caller got. After the last
-// repetition, explainByRepetitions explains others.
+// explain determines which failures explain the failed requirements of a repetition. It tries three kinds of
+// explanations, and the first one counts: the tags @after, the exchanges that show the failure, and responses that repeat
+// the response to another caller. After the last repetition, explainByRepetitions explains others.
 func (r *run) explain(res *reports.Result, groups [][]*features.Scenario) {
 	var failures []failure
 	for i, scenarios := range groups {
@@ -28,8 +28,8 @@ func (r *run) explain(res *reports.Result, groups [][]*features.Scenario) {
 	explainByResponses(failures)
 }
 
-// taggedCauses returns the failed requirements that the tags @after of a failed requirement name. It returns nil if they
-// do not explain one of its failed scenarios, because then the requirement is a cause of its own.
+// taggedCauses returns the failed requirements in the tags @after of a failed requirement. It returns nil if they do not
+// explain one of its failed scenarios, because then the requirement has a separate cause.
 func taggedCauses(res *reports.Result, q *reports.Requirement, scenarios []*features.Scenario) []string {
 	var explained []string
 	for i, s := range scenarios {
@@ -53,21 +53,21 @@ func taggedCauses(res *reports.Result, q *reports.Requirement, scenarios []*feat
 // failure is a failed requirement with the exchanges that show its violations.
 type failure struct {
 	*reports.Requirement
-	shows       [][]int  // for each, the exchanges that it compares; nil stands for an unknown exchange
-	repeats     []string // of repeatedOperations
+	shows       [][]int  // for each violation, the exchanges that it compares; nil stands for an unknown exchange
+	repeats     []string // operations of repeated responses: see repeatedOperations
 	isInvariant bool
-	// isSituational means that only scenarios about situations have failed.
+	// isSituational means that only scenarios about situations failed.
 	isSituational bool
 	signs         [][]sign // for each violation, the exchanges that show it
-	owns          []int    // exchanges with violations that explain the failures of other requirements, if these show no other exchange
+	owns          []int    // exchanges that explain the failures of other requirements, if these show no other exchange
 }
 
-// ownedKinds are the kinds of violations that leave nothing else to judge in a response. A response that breaks the
-// contract or contains a wrong value may show several mistakes.
+// ownedKinds are the kinds of violations after which nothing else in a response can be judged. A response that breaks the
+// contract or contains a wrong value is not of this kind, because it may show several mistakes.
 var ownedKinds = []outcome.Kind{outcome.ServerError, outcome.Refused, outcome.Stale, outcome.MissingItem}
 
-// failureOf returns the exchanges that show the violations of a failed requirement. Those that it owns include the
-// violations by the record that its failure covers.
+// failureOf returns the exchanges that show the violations of a failed requirement. The exchanges that it owns include
+// those of violations by the record that its failure covers.
 func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) failure {
 	f := failure{Requirement: q, isInvariant: scenarios[0].Requirement.IsInvariant(), isSituational: true}
 	var failed []*features.Scenario
@@ -104,8 +104,8 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 	return f
 }
 
-// repeatedOperations returns the operations whose responses repeat what another caller got, or nil if a violation shows
-// something else.
+// repeatedOperations returns the operations whose responses repeat the response to another caller. It returns nil if a
+// violation shows something else.
 func (r *run) repeatedOperations(failed []*features.Scenario) (operations []string) {
 	for _, s := range failed {
 		for _, found := range r.verdicts[s.Key()].Violations {
@@ -120,7 +120,7 @@ func (r *run) repeatedOperations(failed []*features.Scenario) (operations []stri
 	return operations
 }
 
-// repeated returns the exchange in which another caller got the same response from the same URL before, or 0. If the
+// repeated returns an earlier exchange in which another caller got the same response from the same URL, or 0. If the
 // violation is not a leak, it returns 0.
 func (r *run) repeated(s *features.Scenario, kind outcome.Kind, id int) int {
 	shown := r.target.Collector.Observation(id)
@@ -145,7 +145,7 @@ func isLeakKind(q *features.Requirement, kind outcome.Kind) bool {
 	return isAboutCaller && kind == outcome.Accepted || kind == outcome.Leak
 }
 
-// leaksFirst moves leaks before the other findings of their requirement, because reports show the first one.
+// leaksFirst moves leaks before the other findings of their requirement, because reports show the first finding.
 func leaksFirst(findings []finding) {
 	first := map[string]int{} // by requirement
 	for i, f := range slices.Backward(findings) {
@@ -162,8 +162,8 @@ func leaksFirst(findings []finding) {
 	})
 }
 
-// explainByExchanges explains a failed requirement that has no explanation, if another failed requirement that is at least
-// as binding owns one of the exchanges of each of its violations. A leak between users is never explained.
+// explainByExchanges explains a failed requirement without an explanation, if another failed requirement that is at least
+// as binding owns one of the exchanges of each of its violations. It never explains a leak between users.
 func explainByExchanges(res *reports.Result, failures []failure) {
 	for _, f := range failures {
 		if len(f.ExplainedBy) > 0 || f.Subject == "isolation" {
@@ -188,9 +188,9 @@ func explainByExchanges(res *reports.Result, failures []failure) {
 	}
 }
 
-// explainByRepeats explains failures that show only responses which another caller got from the same URL, byte for byte:
-// a cache that ignores the caller, or a check that is missing, is one problem. The most severe failure explains the others
-// that show one of its operations.
+// explainByRepeats explains failures that show only responses that another caller got from the same URL, byte for byte. A
+// cache that ignores the caller, or a missing check, is one problem. The most severe failure explains the others that
+// show one of its operations.
 func explainByRepeats(failures []failure) {
 	leaks := slices.DeleteFunc(slices.Clone(failures), func(f failure) bool {
 		return len(f.repeats) == 0 || len(f.ExplainedBy) > 0
@@ -207,9 +207,9 @@ func explainByRepeats(failures []failure) {
 	}
 }
 
-// explainByRepetitions explains a failed requirement that has no explanation, if the failure of another requirement kept it
-// from being judged in another repetition: both show the same mistake. coveredBy has these requirements by the ID of the
-// one that they cover. A leak between users is never explained.
+// explainByRepetitions explains a failed requirement without an explanation, if it could not be judged in another
+// repetition because another requirement failed: both show the same mistake. coveredBy has these requirements by the ID
+// of the requirement that they cover. It never explains a leak between users.
 func explainByRepetitions(res *reports.Result, coveredBy map[string][]string) {
 	for q := range reports.Each(res.Requirements) {
 		if q.Verdict != reports.Failed || len(q.ExplainedBy) > 0 || q.Subject == "isolation" {

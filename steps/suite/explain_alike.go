@@ -14,7 +14,7 @@ import (
 type sign struct {
 	exchange  int
 	operation string
-	object    string // the thread or deployment of the request, or the thread that a list lacks
+	object    string // the thread or deployment of the request, or the thread that is missing in a list
 	caller    string
 	status    int
 	body      string
@@ -51,7 +51,7 @@ func withoutIDs(o *evidence.Observation) string {
 	return body
 }
 
-// isRefusal reports whether the response refuses its request. Nothing else of a refusal is judged.
+// isRefusal reports whether the response refuses its request. Nothing else in a refusal is judged.
 func (s sign) isRefusal() bool { return s.status/100 == 4 }
 
 // isLost reports whether the response does not show an object that exists.
@@ -59,7 +59,8 @@ func (s sign) isLost() bool {
 	return slices.Contains([]outcome.Kind{outcome.Refused, outcome.MissingItem, outcome.Changed}, s.kind)
 }
 
-// readOf returns an operation that finds its object in the same way: a server looks a run up for GET and for a join.
+// readOf returns an operation that finds its object in the same way: a server looks up a run for a join as it does for
+// GET.
 func readOf(operation string) string {
 	if operation == "join-run" {
 		return "get-run"
@@ -67,14 +68,13 @@ func readOf(operation string) string {
 	return operation
 }
 
-// mayShareCause reports whether the cause of o may be the cause of s, too. Unless a leak is involved, at least one of
-// them must be a refusal: two other responses, such as one with 500 and one with a wrong value, show different
-// faults.
+// mayShareCause reports whether o and s may have the same cause. Unless a leak is involved, at least one of them must be
+// a refusal, because two other responses, such as a 500 and a wrong value, show different faults.
 func (s sign) mayShareCause(o sign) bool {
 	isSameObject := s.object != "" && s.object == o.object
 	isSameCaller := s.caller == o.caller
 	switch {
-	case o.isLeak && !s.isLeak: // the thread has the wrong owner: the server refuses the true one
+	case o.isLeak && !s.isLeak: // the thread has the wrong owner, so the server refuses the right one
 		return s.isRefusal() && isSameObject && !isSameCaller
 	case s.isLeak && !o.isLeak:
 		return false
@@ -92,14 +92,14 @@ func (s sign) mayShareCause(o sign) bool {
 	return false
 }
 
-// explainByResponses explains failures whose responses repeat those of another failure: refusals of the same thread,
-// or of requests of the same kind, and leaks of the same thread. The failure with the lowest rank explains the
-// others. Only leaks explain a leak, and a leak explains that its thread is refused to its owner. An invariant names
-// no cause, so it explains only other invariants.
+// explainByResponses explains failures whose responses are like those of another failure: refusals of the same thread or
+// of requests of the same kind, and leaks of the same thread. The failure with the lowest rank explains the others. Only
+// leaks explain a leak, and a leak explains that its thread is refused to its owner. An invariant does not show the
+// cause, so it explains only other invariants.
 func explainByResponses(failures []failure) {
 	sorted := slices.Clone(failures)
 	slices.SortStableFunc(sorted, func(a, b failure) int { return a.rank() - b.rank() })
-	shown := map[string][]sign{} // by the ID of a cause: its signs, and those of the failures that it explains
+	shown := map[string][]sign{} // for each cause, by its ID: its signs, and the signs of the failures that it explains
 	var causes []failure
 	for _, f := range sorted {
 		if len(f.ExplainedBy) == 0 && len(f.signs) > 0 {
@@ -118,8 +118,8 @@ func explainByResponses(failures []failure) {
 	}
 }
 
-// rank orders failures that may have one cause: leaks, then the most general failure. Scenarios about a situation, and those
-// with a rollback, are special cases of others.
+// rank orders failures that may have one cause: leaks first, then the most general failure. Failures in a situation and
+// failures with a rollback are special cases.
 func (f failure) rank() int {
 	switch {
 	case f.Subject == "isolation":
@@ -132,7 +132,7 @@ func (f failure) rank() int {
 	return 3
 }
 
-// rootOf returns the ID of a failure, or that of the one failure that explains it.
+// rootOf returns the ID of the failure that explains the given one, or the given ID.
 func rootOf(f failure) string {
 	switch len(f.ExplainedBy) {
 	case 0:
@@ -143,7 +143,7 @@ func rootOf(f failure) string {
 	return ""
 }
 
-// repeat reports whether each violation may share a cause, or is like another violation that may.
+// repeat reports whether each violation may share a cause with the other failure, or is like another violation that may.
 func repeat(cause []sign, violations [][]sign) bool {
 	sharesCause := func(v []sign) bool {
 		return slices.ContainsFunc(v, func(s sign) bool { return slices.ContainsFunc(cause, s.mayShareCause) })

@@ -64,8 +64,8 @@ func TestExplainByResponses(t *testing.T) {
 func TestGeneralFailureExplains(t *testing.T) {
 	lost := [][]sign{{{exchange: 1, operation: "get-run", object: "t1", status: 404, kind: outcome.Refused}}}
 	for name, c := range map[string]struct {
-		subject string // of the second failure
-		// whether only scenarios about situations have failed
+		subject string // subject of the second failure
+		// whether only scenarios about situations failed
 		first, second bool
 		cause         string
 	}{

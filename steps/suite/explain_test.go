@@ -17,7 +17,7 @@ func TestExplainByExchanges(t *testing.T) {
 		subject   string
 		shows     [][]int
 		owns      []int
-		after     []string // what explains CP-A-1 by its tags
+		after     []string // requirements that explain CP-A-1 according to its tags
 		explained []string
 	}{
 		"the same exchange":                {shows: [][]int{{1}}, explained: []string{"CP-B-1"}},
@@ -79,8 +79,8 @@ func TestExplainByRepetitions(t *testing.T) {
 	for name, c := range map[string]struct {
 		verdict   reports.Verdict
 		subject   string
-		known     []string // what explains CP-A-1 already
-		ofB       []string // what explains CP-B-1
+		known     []string // requirements that already explain CP-A-1
+		ofB       []string // requirements that explain CP-B-1
 		coveredBy []string
 		explained []string
 	}{

@@ -18,12 +18,11 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// Explored is the default number of operations to explore, for a target on this machine that builds quickly. At any
-// other target the default is none, since operations may be expensive.
+// Explored is the default number of operations for a target on this machine that builds quickly. For other targets the
+// default is 0, because operations may be expensive.
 const Explored = 200
 
-// Automatic means that [Explored] operations are explored if the test run selects all requirements and operations are
-// cheap.
+// Automatic means: explore [Explored] operations if the test run selects all requirements and operations are cheap.
 const Automatic = -1
 
 // explore explores the halves of the interface, which share the number of operations. If a response violates a
@@ -76,7 +75,7 @@ func (r *run) explore(ctx context.Context) {
 }
 
 // Exploration returns the maximum number of deployments that a test run with the options creates to explore the control
-// plane, before it begins. scenarios is the maximum number of the others.
+// plane. scenarios is the maximum number for the scenarios. It is known before the test run.
 func (o *Options) Exploration(scenarios int) int { return max(o.Repeat, 1) * o.exploration(scenarios) }
 
 // exploration returns the maximum number for each repetition.
@@ -103,11 +102,11 @@ func (o *Options) operations() int {
 	return o.Explore
 }
 
-// automatic reports whether the user did not ask for exploration.
+// automatic reports whether the user has not chosen the number of operations.
 func (o *Options) automatic() bool { return o.Explore == Automatic && o.ExploreCase == nil }
 
-// explores reports whether the options ask for exploration of the half at an address. By default, they do if the test run
-// selects all requirements of the half and operations are cheap.
+// explores reports whether the options ask for exploration of the half at an address. By default, it is explored if the
+// test run selects all requirements of the half and operations are cheap.
 func (o *Options) explores(profile, address string) bool {
 	if o.automatic() {
 		return o.Config.Every() == 0 && client.OnThisMachine(address) && o.Select.all(profile)
@@ -115,7 +114,7 @@ func (o *Options) explores(profile, address string) bool {
 	return o.Explore > 0 || o.ExploreCase != nil
 }
 
-// explorer returns an explorer of a half of the interface, or nil if there is no reason to explore it. The error is the
+// explorer returns an explorer of a half of the interface, or nil if the half must not be explored. The error is the
 // reason why it cannot be explored. Deployments on another machine are expensive, so max_deployments must limit them.
 func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, error) {
 	c, ofPlane, isCase := r.target.Config, profile == features.ControlPlane, r.ExploreCase != nil
@@ -128,8 +127,8 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 	if isCaseOfOther || isExpensive || !r.explores(profile, address) {
 		return nil, nil
 	}
-	served := func(s *features.Scenario) bool { // the scenario used the objects that exploration needs, so it may use them, too
-		v := r.verdicts[s.Key()] // nil if it judges the record, which comes later
+	served := func(s *features.Scenario) bool { // the scenario has used the objects that exploration needs, so they exist
+		v := r.verdicts[s.Key()] // nil for a scenario that judges the record, which is executed later
 		return v != nil && (v.Verdict == reports.Passed || v.Verdict == reports.Failed) &&
 			s.Requirement.Profile == profile && (!ofPlane || s.Terms.Creates() || len(r.forecast.shared(s)) > 0)
 	}
@@ -158,7 +157,7 @@ func (r *run) explorer(ctx context.Context, profile string) (*explore.Explorer, 
 	return explore.NewControlPlane(r.target, r.plane, n, r.failedOrLeftOut)
 }
 
-// buildsSlowly reports whether a revision took so long that exploration should build more only if the user asks for it.
+// buildsSlowly reports whether a revision took so long that exploration should build more only at the user's request.
 func (r *run) buildsSlowly() bool {
 	const quick = 5000 // milliseconds
 	began := map[string]int64{}
@@ -186,8 +185,8 @@ func (r *run) noteUnexplored(profile string, why error) {
 		Text: r.target.Redact.Excerpt("exploration of the " + half + ": " + why.Error())})
 }
 
-// addFailure adds a failed sequence as a scenario, after the scenarios of its requirement. No requirement set has random
-// sequences. A sequence with a write that was sent twice fails only for a leak.
+// addFailure adds a failed sequence as a scenario, after the scenarios of its requirement. Requirement sets do not
+// contain random sequences. If a write of the sequence was sent twice, only a leak is a failure.
 func (r *run) addFailure(profile string, f *explore.Failure) {
 	x := r.repeatedWrite(fmt.Sprintf("%s:%d %s", f.URI, f.Line, f.Name))
 	if x != nil && !isLeak(r.Catalogue.Find(f.Requirement), f.Outcome) {

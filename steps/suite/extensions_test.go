@@ -14,7 +14,8 @@ import (
 )
 
 // TestEveryExtensionOfAThreadIsTried compares the examples of AS-AUTHZ-6 with the vendor extensions of the contract. Each
-// extension whose path contains a thread, and at most a run of it, must be there twice: for the threads of both users.
+// extension whose path contains a thread, and at most a run of that thread, must occur twice: for the threads of both
+// users.
 func TestEveryExtensionOfAThreadIsTried(t *testing.T) {
 	oracle, err := spec.New()
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ import (
 )
 
 // Forecast describes a test run before it begins, derived from the configuration and the tags of the features. It
-// decides which scenarios run, and what they may create.
+// determines which scenarios run, and how many objects they may create.
 type Forecast struct {
 	config    *config.Config
 	selection Selection
@@ -36,9 +36,9 @@ func NewForecast(c *config.Config, s Selection) *Forecast {
 	return &Forecast{config: c, selection: s, repeat: 1, sources: plane.SourcesOf(c), existing: plane.NoneExisting(c)}
 }
 
-// Look completes the forecast with requests that only read: which deployments exist, if none can be created, and
-// whether the agent server refuses callers without credentials, if no user is configured. Test runs and doctor send the
-// same requests. The error is that of the context.
+// Look completes the forecast with requests that only read. If no deployment can be created, it finds the existing ones.
+// If no user is configured, it checks whether the agent server refuses callers without credentials. Test runs and doctor
+// send the same requests. The error is the cause of the context.
 func (f *Forecast) Look(ctx context.Context, p *plane.Plane, agents *agent.Agents) error {
 	if err := p.FindExisting(ctx); err != nil {
 		return err
@@ -49,8 +49,8 @@ func (f *Forecast) Look(ctx context.Context, p *plane.Plane, agents *agent.Agent
 	return err
 }
 
-// Lacking returns the reasons why a scenario does not run, each as the outcome that it could have. It returns nil if
-// the scenario runs. The first outcome is that of a test run.
+// Lacking returns the reasons why a scenario does not run, each as an outcome. It returns nil if the scenario runs. A
+// test run uses the first outcome.
 func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 	if o := f.leftOut(s); o != nil {
 		return []*outcome.Outcome{o}
@@ -58,8 +58,8 @@ func (f *Forecast) Lacking(s *features.Scenario) []*outcome.Outcome {
 	return f.lacks(s)
 }
 
-// leftOut returns the outcome of a scenario that is excluded, or nil: it is not selected or not claimed, its half has
-// no address or no credentials, it writes in a test run that only reads, or the budget is too small.
+// leftOut returns the outcome of a scenario that is left out, or nil: it is not selected or not claimed, its half has no
+// address or no credentials, it writes in a test run that only reads, or the budget is too small.
 func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
 	c := f.config
 	profiles := f.selection.Profiles
@@ -88,7 +88,7 @@ func (f *Forecast) leftOut(s *features.Scenario) *outcome.Outcome {
 	return f.over[s.Key()]
 }
 
-// writes reports whether a scenario may change the target, with any configuration.
+// writes reports whether a scenario may change the target with some configuration.
 func writes(s *features.Scenario) bool {
 	t := s.Terms
 	if t.Writes || t.Creates() {
@@ -98,7 +98,7 @@ func writes(s *features.Scenario) bool {
 	return t.Reads == nil && slices.ContainsFunc(t.Shares, isDeployment)
 }
 
-// lacks returns the skips of a scenario for which the configuration, or the target, lacks something. Each cause is
+// lacks returns the skips of a scenario because of missing keys, or missing features of the target. Each cause is
 // returned once.
 func (f *Forecast) lacks(s *features.Scenario) []*outcome.Outcome {
 	if f.recorded {
@@ -134,8 +134,8 @@ func (f *Forecast) lacks(s *features.Scenario) []*outcome.Outcome {
 	return all
 }
 
-// lacksInRecording returns the skips of a scenario that judges a recording: it needs what the configuration says about
-// the target, and nothing that requests are made of. Without users, only callers without credentials are judged.
+// lacksInRecording returns the skips of a scenario that judges a recording. It needs the configured facts about the
+// target, but no keys for sending requests. Without users, only callers without credentials are judged.
 func (f *Forecast) lacksInRecording(s *features.Scenario) (all []*outcome.Outcome) {
 	for _, keys := range s.Terms.Needs {
 		isOfRequests := strings.HasPrefix(keys[0], "create.body")
@@ -151,8 +151,8 @@ func (f *Forecast) lacksInRecording(s *features.Scenario) (all []*outcome.Outcom
 	return all
 }
 
-// shared returns the names of the shared deployments that a scenario uses and that the test run creates. A scenario
-// that reads an existing deployment has none.
+// shared returns the names of the shared deployments that a scenario uses and that the test run creates. It returns none
+// for a scenario that reads an existing deployment.
 func (f *Forecast) shared(s *features.Scenario) []string {
 	canCreate := f.sources.CanCreate() == nil
 	deploysAgent := f.config.AgentTarget == "" && f.config.Target != "" && !f.config.ReadOnly
@@ -171,8 +171,8 @@ func (f *Forecast) shared(s *features.Scenario) []string {
 	return names
 }
 
-// needs returns the skip of a scenario that needs one of several keys, or nil if the configuration has one. A key that
-// applies to another source is not mentioned if another key applies.
+// needs returns the skip of a scenario that needs one of several keys, or nil if the configuration has one. It mentions a
+// key of a different source only if no other key applies.
 func (f *Forecast) needs(keys []string, anonymous bool) error {
 	var skip *outcome.Outcome
 	for _, key := range keys {
@@ -195,8 +195,8 @@ func (f *Forecast) needs(keys []string, anonymous bool) error {
 	return skip
 }
 
-// ofRepository has the alternatives of deployments from a repository, in words. All others are those of deployments
-// from an image.
+// ofRepository has the alternatives for deployments from a repository, in words. All other alternatives are for
+// deployments from an image.
 var ofRepository = map[string]string{
 	"repo_ref": "repo_ref", "tag_ref": "tags", "graph_config_path": "graph_config_path",
 	"graph_config_differs": "graph_config_path", "broken_ref": "repo_ref",
@@ -248,14 +248,14 @@ func (f *Forecast) needsKey(key string, anonymous bool) error {
 	if strings.HasPrefix(key, "users.") && !f.config.Has("users") {
 		return outcome.Needs("users")
 	}
-	if user := userOf(key); hints[key] == "" && !f.config.Has(user) { // the key is not enough: a user needs a token, too
+	if user := userOf(key); hints[key] == "" && !f.config.Has(user) { // the key is not enough, because a user also needs a token
 		key = user
 	}
 	return outcome.Needs(key, hints[key])
 }
 
-// userOf returns the key of the user to whom a key belongs, such as users.1 for users.1.identity. It returns any other key
-// unchanged.
+// userOf returns the key of the user that a key belongs to, such as users.1 for users.1.identity. It returns any other
+// key unchanged.
 func userOf(key string) string {
 	parts := strings.SplitN(key, ".", 3)
 	if parts[0] == "users" && len(parts) == 3 {
@@ -264,8 +264,8 @@ func userOf(key string) string {
 	return key
 }
 
-// Plan returns what the scenarios create at most, according to their tags and regardless of the budget. The revisions
-// include the first one of each deployment.
+// Plan returns the maximum number of objects that the scenarios create, according to their tags and regardless of the
+// budget. The revisions include the first one of each deployment.
 func (f *Forecast) Plan(scenarios []*features.Scenario) plane.Cost {
 	var plan plane.Cost
 	paid := map[string]bool{}
@@ -277,8 +277,8 @@ func (f *Forecast) Plan(scenarios []*features.Scenario) plane.Cost {
 	return plan
 }
 
-// cost returns what a scenario creates at most. Shared deployments in paid cost nothing, and cost adds those that the
-// scenario uses.
+// cost returns the maximum number of objects that a scenario creates. Shared deployments in paid cost nothing, and cost
+// adds the ones that the scenario uses.
 func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) plane.Cost {
 	if len(f.Lacking(s)) > 0 {
 		return plane.Cost{}
@@ -305,8 +305,8 @@ func (f *Forecast) cost(s *features.Scenario, paid map[string]bool) plane.Cost {
 }
 
 // Spend distributes the deployments of max_deployments before the test run, in the order of the features, and last to the
-// scenarios about events. A scenario that needs more than remain is skipped. Neither the seed nor the speed of the target
-// has an influence.
+// scenarios about events. A scenario that needs more than the rest is skipped. The result depends neither on the seed nor
+// on the speed of the target.
 func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	budget := f.config.MaxDeployments
 	if budget == 0 {
@@ -327,7 +327,7 @@ func (f *Forecast) Spend(scenarios []*features.Scenario) {
 	}
 }
 
-// eventsLast returns the scenarios with those about events behind the others.
+// eventsLast returns the scenarios, ordered so that those about events are last.
 func eventsLast(scenarios []*features.Scenario) []*features.Scenario {
 	var others, events []*features.Scenario
 	for _, s := range scenarios {
@@ -341,9 +341,10 @@ func eventsLast(scenarios []*features.Scenario) []*features.Scenario {
 }
 
 // AssignMembers assigns the scenarios that change a shared deployment to the members of the pool, because only one
-// scenario at a time can change a deployment, and the next one waits until its revision is built. The pool has at most
-// [plane.PoolSize] members, and no more than max_deployments and the scenarios that create revisions allow. The order
-// of the scenarios decides, so that reports do not depend on timing. It must be called after [Forecast.Spend].
+// scenario at a time can change a deployment, and the next one waits until its revision is built. The number of members
+// is limited by [plane.PoolSize], by max_deployments, and by the number of scenarios that create revisions. The
+// assignment depends on the order of the scenarios and not on timing, so that reports are reproducible. Call it after
+// [Forecast.Spend].
 func (f *Forecast) AssignMembers(scenarios []*features.Scenario) {
 	var creating, others []*features.Scenario
 	for _, s := range scenarios {
@@ -369,12 +370,12 @@ func (f *Forecast) AssignMembers(scenarios []*features.Scenario) {
 	}
 }
 
-// Allowance returns what a scenario may create and use.
+// Allowance returns the limits of a scenario: the objects that it may create and use.
 func (f *Forecast) Allowance(s *features.Scenario) *plane.Allowance {
 	return &plane.Allowance{What: "features/" + s.Attribution(), Cost: ownCost(s), Shares: f.shared(s), Member: f.members[s.Key()]}
 }
 
-// ownCost returns what a scenario creates for itself, without shared deployments.
+// ownCost returns the cost of a scenario without shared deployments.
 func ownCost(s *features.Scenario) plane.Cost {
 	return plane.Cost{Deployments: s.Terms.Deployments, Revisions: s.Terms.Revisions}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// headline returns the most important cause in one sentence. A wrong address or rejected credentials come first.
+// headline returns the most important cause in one sentence. A wrong address and rejected credentials have precedence.
 func (r *run) headline(res *reports.Result, rejected string) string {
 	halves := r.halves()
 	total := 0
@@ -51,8 +51,8 @@ func (r *run) headline(res *reports.Result, rejected string) string {
 	return same // if empty, the reports name the first failure, or the first requirement that could not be judged
 }
 
-// skippedFor returns the reason if all requirements were skipped, after the text before, and "" otherwise. That a half has
-// no address is the reason only if there is no other.
+// skippedFor returns the reason if all requirements were skipped, after the text before, and "" otherwise. A missing
+// address of a half is the reason only if there is no other.
 func skippedFor(res *reports.Result, before string) string {
 	why, isHalf := "", false
 	for _, q := range res.Requirements {
@@ -67,8 +67,8 @@ func skippedFor(res *reports.Result, before string) string {
 	return why
 }
 
-// unseen lists the halves that passed a requirement but returned no successful response to an operation of the
-// interface. A server that refuses everything passes every requirement about refusals, and implements nothing.
+// unseen lists the halves that passed a requirement but returned no successful response to an operation of the interface.
+// A server that refuses everything passes every requirement about refusals but implements nothing.
 func (r *run) unseen(res *reports.Result) (halves []string) {
 	for _, half := range []string{features.ControlPlane, features.AgentServer} {
 		passed := func(q reports.Requirement) bool { return q.Profile == half && q.Verdict == reports.Passed }
@@ -83,7 +83,7 @@ func (r *run) unseen(res *reports.Result) (halves []string) {
 	return halves
 }
 
-// unlocking returns the missing key that a half needs for a successful response, or "".
+// unlocking returns the missing key that would allow a successful response of a half, or "".
 func unlocking(t *target.Target, half string) string {
 	c := t.Config
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// followLeftOut returns a skip in place of a blocked or inconclusive outcome if the reason is that the test run omits other
-// requirements: all blockers are requirements of --skip, or no requirement that was judged could have shown the missing
+// followLeftOut returns a skip in place of a blocked or inconclusive outcome if the reason is that the test run omits
+// other requirements: all blockers are requirements of --skip, or no judged requirement could have produced the missing
 // evidence. It returns other outcomes unchanged.
 func (r *run) followLeftOut(s *features.Scenario, o *outcome.Outcome) *outcome.Outcome {
 	switch {
@@ -34,9 +34,9 @@ func (r *run) followLeftOut(s *features.Scenario, o *outcome.Outcome) *outcome.O
 		strings.Join(owners, ", "), o.Reason)
 }
 
-// skippedWithEvidence returns the skip of the first requirement that could have shown the evidence that an outcome lacks.
-// If one of them is blocked, the outcome is blocked by the same cause. If one was judged, or the target need not have what
-// they test, it returns the outcome.
+// skippedWithEvidence returns the skip of the first requirement that could have produced the evidence that an outcome
+// lacks. If one of these requirements is blocked, the outcome is blocked by the same cause. If one was judged, or is not
+// applicable, it returns the outcome unchanged.
 func (r *run) skippedWithEvidence(s *features.Scenario, o *outcome.Outcome) *outcome.Outcome {
 	var skip *outcome.Outcome
 	isJudged := false
@@ -74,7 +74,7 @@ func (r *run) blockOf(s *features.Scenario) *outcome.Outcome {
 	return &outcome.Outcome{Verdict: reports.Blocked, Reason: v.Reason, BlockedBy: v.BlockedBy}
 }
 
-// skipOf returns the outcome of a scenario that is left out of the test run, or nil if it was executed.
+// skipOf returns the outcome of a scenario that was left out of the test run, or nil if it was executed.
 func (r *run) skipOf(s *features.Scenario) *outcome.Outcome {
 	if !slices.Contains(r.selected, s) {
 		option := r.Select.LeavesOut(s.Requirement.ID)

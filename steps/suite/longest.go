@@ -9,14 +9,14 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// sender is the requests of a scenario or a fixture.
+// sender has the times of the requests of a scenario or a fixture.
 type sender struct {
 	first, last time.Time // when the first request was sent, and when the last one ended
 	requests    int
 }
 
-// announceLongest announces the chain of a scenario and its fixtures whose requests, one after the other, decided how
-// long the scenarios took.
+// announceLongest announces the longest chain: a scenario and its fixtures whose consecutive requests determined the
+// duration of all scenarios.
 func (r *run) announceLongest(scenarios []*features.Scenario) {
 	senders := map[string]sender{}
 	for _, o := range r.target.Collector.Observations() {
@@ -50,8 +50,8 @@ func (s sender) with(o *evidence.Observation) sender {
 	return s
 }
 
-// longestChain returns the scenario that ended last, after the fixtures that it waited for, in the order of time.
-// needs returns the fixtures that a scenario or a fixture uses.
+// longestChain returns the scenario that ended last, after the fixtures that it waited for, in the order of time. needs
+// returns the fixtures of a scenario or a fixture.
 func longestChain(scenarios []string, senders map[string]sender, needs func(name string) []string) (chain []target.Link) {
 	isLater := func(name, than string) bool { return than == "" || senders[name].last.After(senders[than].last) }
 	current := ""

@@ -8,9 +8,9 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Missing returns what the next test run judges in addition if one of the missing keys is set, those that add most
-// requirements first. Keys that would add nothing, because others are missing too, come last. The reports, doctor and the
-// lines after a test run without a configuration all show this.
+// Missing returns, for each missing key, the requirements that the next test run judges in addition if only that key is
+// set. The keys with the most requirements come first. Keys that would add nothing, because other keys are missing too,
+// come last. The reports, doctor and the lines after a test run without a configuration all show this.
 func (f *Forecast) Missing(scenarios []*features.Scenario) []*Gap {
 	gaps, _ := f.Gaps(scenarios)
 	var all []*Gap
@@ -25,7 +25,7 @@ func (f *Forecast) Missing(scenarios []*features.Scenario) []*Gap {
 	return all
 }
 
-// added returns the requirements that would be judged in addition if only the key of the gap were set.
+// added returns the additional requirements if only the key of the gap were set.
 func (f *Forecast) added(g *Gap, scenarios []*features.Scenario) *Gap {
 	with := f.with(g.Skip.Key, scenarios)
 	closed := &Gap{Skip: g.Skip, Reason: g.Reason}
@@ -60,8 +60,8 @@ func (f *Forecast) with(key string, scenarios []*features.Scenario) *Forecast {
 	return g
 }
 
-// missingKeys returns the missing keys with the number of requirements that each adds. A key that only the test run has
-// found missing adds those that it has skipped because of it.
+// missingKeys returns the missing keys with the number of requirements that each adds. If only the test run has found a
+// key to be missing, these are the requirements that it has skipped because of the key.
 func (r *run) missingKeys(res *reports.Result) []reports.MissingKey {
 	var all []reports.MissingKey
 	known := map[string]bool{}

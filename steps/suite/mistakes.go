@@ -17,9 +17,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// blockRejected blocks the scenarios of each half that refused every request with the configured credentials, at the
-// end of a test run: the cause is the configuration, not the target. It does the same for a user whom the agent server
-// refused while it accepted others. It returns the halves, and the reason.
+// blockRejected blocks, at the end of a test run, the scenarios of each half that refused every request with the
+// configured credentials, because the cause is the configuration and not the target. It does the same for a user whom the
+// agent server refused while it accepted others. It returns the halves and the reason.
 func (r *run) blockRejected() (sides []string, why string) {
 	for _, side := range []spec.Side{spec.AgentServer, spec.ControlPlane} {
 		blocked := r.rejectedBy(side)
@@ -41,8 +41,8 @@ func (r *run) blockRejected() (sides []string, why string) {
 	return sides, why
 }
 
-// rejectedBy returns the outcome of scenarios that need a half which has refused every request with the configured
-// credentials, or nil if it has not.
+// rejectedBy returns the outcome of scenarios that need a half, if that half has refused every request with the
+// configured credentials, and nil otherwise.
 func (r *run) rejectedBy(side spec.Side) *outcome.Outcome {
 	status := refusedAll(r.target, side)
 	if status == 0 {
@@ -52,8 +52,8 @@ func (r *run) rejectedBy(side spec.Side) *outcome.Outcome {
 	return outcome.Blocked("%s", why).By(reports.ByKey, keys...)
 }
 
-// blockRefusedUser blocks the scenarios that follow from the refusal of one user, and returns the reason, or "" if no user
-// was refused. Without the first user nothing else can be judged.
+// blockRefusedUser blocks the scenarios that are affected by the refusal of one user. It returns the reason, or "" if no
+// user was refused. Without the first user nothing else can be judged.
 func (r *run) blockRefusedUser() (why string) {
 	user, status := refusedUser(r.target)
 	if status == 0 {
@@ -76,9 +76,9 @@ func (r *run) blockRefusedUser() (why string) {
 	return why
 }
 
-// requestUnknownThread requests an unknown thread from an agent server that has refused every request with the
-// configured credentials. If only one operation refuses all callers, that is a fault of the target and not of the
-// credentials, and the selected scenarios may have used no other operation.
+// requestUnknownThread requests an unknown thread from an agent server that has refused every request with the configured
+// credentials. The selected scenarios may have used only one operation. If only that operation refuses all callers, it is
+// a fault of the target and not of the credentials.
 func (r *run) requestUnknownThread(ctx context.Context) {
 	if ctx.Err() != nil || refusedAll(r.target, spec.AgentServer) == 0 {
 		return
@@ -117,14 +117,14 @@ func addressOf(t *target.Target, side spec.Side) string {
 	return ""
 }
 
-// isRefused reports whether a half has refused every request with the configured credentials. More of them could lock an
-// account.
+// isRefused reports whether a half has refused every request with the configured credentials. The suite should then send
+// no more of them, because they could lock an account.
 func (r *run) isRefused() bool {
 	return refusedAll(r.target, spec.ControlPlane) != 0 || refusedAll(r.target, spec.AgentServer) != 0
 }
 
-// refusedUser returns the index of a user whose requests the agent server refused without exception, while it accepted
-// others, and the status: the credentials of this user may be wrong. The status is 0 if there is no such user.
+// refusedUser returns the index of a user whose requests the agent server always refused while it accepted those of
+// others, and the status. The credentials of this user may be wrong. The status is 0 if there is no such user.
 func refusedUser(t *target.Target) (user, status int) {
 	const many = 3
 	for i := range t.Config.JudgedUsers() {
@@ -151,8 +151,8 @@ func usersSeen(t *target.Target) (all []int) {
 	return all
 }
 
-// needsSide reports whether a scenario needs a half to accept its credentials. Scenarios about the agent server need
-// the control plane for its URL, unless the configuration has that.
+// needsSide reports whether a scenario needs a half to accept its credentials. Scenarios about the agent server need the
+// control plane for the address of the agent server, unless the configuration has it.
 func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 	profile := s.Requirement.Profile
 	if side == spec.AgentServer {
@@ -163,14 +163,14 @@ func needsSide(t *target.Target, s *features.Scenario, side spec.Side) bool {
 		slices.ContainsFunc(s.Terms.Shares, isDeployment)
 }
 
-// followsFromRejection reports whether the outcome of a scenario follows from rejected credentials: it could not be
-// judged, or such a refusal made it fail or pass. Scenarios about all responses keep their outcome.
+// followsFromRejection reports whether the outcome of a scenario is a consequence of rejected credentials: it could not
+// be judged, or such a refusal made it fail or pass. Scenarios about all responses keep their outcome.
 func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) bool {
 	switch o.Verdict {
 	case reports.Blocked, reports.Inconclusive:
 		return true
 	case reports.Passed:
-		// End-to-end scenarios use the agent server of their deployment, whose responses do not count.
+		// End-to-end scenarios use the agent server of their deployment. Its responses do not count.
 		usesOther := s.Requirement.Profile == features.EndToEnd && r.target.Config.AgentTarget != ""
 		return !s.Is(features.TagLast) && !s.Terms.Anonymous && !usesOther
 	case reports.Failed:
@@ -183,9 +183,9 @@ func (r *run) followsFromRejection(s *features.Scenario, o *outcome.Outcome) boo
 	return false
 }
 
-// rejection returns the keys of the credentials that a half has refused, and the reason why it blocks: the remedy, and then
-// the beginning of a refusal, because reports may cut the end. The users are those whose credentials the agent server has
-// refused.
+// rejection returns the keys of the credentials that a half has refused, and the reason for a blocked outcome. The reason
+// has the remedy first and then the beginning of a refusal, because reports may cut the end. users has the users that the
+// agent server has refused.
 func rejection(t *target.Target, side spec.Side, status int, users []int) (keys []string, why string) {
 	const format = "%s refuses %s: %s; it returned %s"
 	const credentials = "the configured credentials"
@@ -232,7 +232,7 @@ func headersOfGateway(t *target.Target, side spec.Side) string {
 }
 
 // acceptedElsewhere reports whether the agent server of a deployment has accepted one of the users that agent_target
-// refuses.
+// refused.
 func acceptedElsewhere(t *target.Target, users []int) bool {
 	return t.Config.AgentTarget != "" && slices.ContainsFunc(t.Collector.Observations(), func(o *evidence.Observation) bool {
 		isServed := o.Side == spec.AgentServer && o.Base != t.Config.AgentTarget && o.Status/100 == 2
@@ -245,8 +245,8 @@ func isOfUser(o *evidence.Observation, users []int) bool {
 	return slices.ContainsFunc(users, func(i int) bool { return o.Caller.Name == fmt.Sprintf("users.%d", i) })
 }
 
-// refusalOf returns the first response with the status to credentials of the configuration. If users are given, only
-// responses of the agent server to them count. If there is none, it returns a response that has only the status.
+// refusalOf returns the first response with the status to credentials of the configuration. If users are given, it
+// considers only responses of the agent server to them. If there is none, it returns a response that has only the status.
 func refusalOf(t *target.Target, side spec.Side, status int, users []int) *exchange.Response {
 	for _, o := range t.Collector.Observations() {
 		counts := side == spec.ControlPlane || len(users) == 0 || isOfUser(o, users)
@@ -257,9 +257,9 @@ func refusalOf(t *target.Target, side spec.Side, status int, users []int) *excha
 	return &exchange.Response{Status: status}
 }
 
-// blockUnknownWords blocks, at the end of a test run, the scenarios that failed because of names in vocabulary that the
-// target has never shown: the cause is the configuration, not the target. Other violations remain. It returns the
-// reason, which also names the words that the target uses unchanged, or "".
+// blockUnknownWords blocks, at the end of a test run, the scenarios that failed because of configured names in vocabulary
+// that the target has never used, because the cause is the configuration and not the target. Other violations remain. It
+// returns the reason, or "". The reason also has the words for which the target uses the name of the interface.
 func (r *run) blockUnknownWords() (why string) {
 	seen := r.target.Collector.Words()
 	mistaken := seen.Unchanged()
@@ -279,7 +279,8 @@ func (r *run) blockUnknownWords() (why string) {
 }
 
 // withoutUnknownWords returns the outcome of a failed scenario without the violations that may depend on words of
-// vocabulary which the target has never shown, and these words. It is blocked if no other violation remains.
+// vocabulary that the target has never used. It also returns these words. The outcome is blocked if no other violation
+// remains.
 func (r *run) withoutUnknownWords(seen *evidence.Words, s *features.Scenario, o *outcome.Outcome) (reduced *outcome.Outcome, doubtful []string) {
 	var remaining []outcome.Violation
 	for _, violation := range o.Violations {
@@ -305,8 +306,8 @@ func (r *run) withoutUnknownWords(seen *evidence.Words, s *features.Scenario, o 
 	return blocked, doubtful
 }
 
-// doubtfulWords returns the words on which a violation may depend and that the target has never shown. If the scenario
-// judges the record, these are the words of the violation. Otherwise they are those of its exchanges under When and
+// doubtfulWords returns the words on which a violation may depend and that the target has never used. If the scenario
+// judges the record, these are the words of the violation. Otherwise they are the words in its exchanges under When and
 // Then.
 func (r *run) doubtfulWords(seen *evidence.Words, s *features.Scenario, v outcome.Violation) []string {
 	if s.Terms.Record {
@@ -338,8 +339,8 @@ func aboutWords(t *target.Target, seen *evidence.Words, names []string) string {
 // serverErrors are the requirements that fail if a server ends while it handles requests.
 var serverErrors = map[spec.Side]string{spec.ControlPlane: "CP-ERROR-3", spec.AgentServer: "AS-ERROR-1"}
 
-// blockAfterEnd blocks the scenarios that got no response because the server, which was started for the test run, has
-// ended. The requirement about server errors fails with the requests that it was handling.
+// blockAfterEnd blocks the scenarios that got no response because the server has ended that was started for the test run.
+// The requirement about server errors fails with the requests that the server was handling.
 func (r *run) blockAfterEnd() {
 	end := r.target.EndedEarly()
 	if end == nil {

@@ -10,23 +10,23 @@ import (
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// Preview is what a test run would do, as far as that is known without requests.
+// Preview describes a test run before it begins, as far as that is possible without requests.
 type Preview struct {
 	plane.Cost
-	Explored                int    // deployments that exploring the control plane creates in addition
-	Scenarios, Requirements int    // that are selected
+	Explored                int    // deployments that exploring the control plane may create in addition
+	Scenarios, Requirements int    // numbers of selected scenarios and requirements
 	Situations              Events // of these scenarios, those about events
-	Judged                  int    // of these requirements, those that would be judged
-	Gaps                    []*Gap // what would not be judged, and why
+	Judged                  int    // number of these requirements that would be judged
+	Gaps                    []*Gap // causes for which requirements would not be judged
 }
 
-// Events are the scenarios of a test run about what happens to a thread or a deployment.
+// Events has the numbers of selected scenarios about events.
 type Events struct {
 	plane.Cost // that no other scenario has
 	Scenarios  int
 }
 
-// Preview returns what a test run with the options would do. It sends no requests.
+// Preview describes a test run with the options. It sends no requests.
 func (o *Options) Preview() (*Preview, error) {
 	selected, _, err := o.Scenarios()
 	if err != nil {
@@ -53,11 +53,11 @@ type Gap struct {
 	Skip   reports.Skip
 	Reason string                  // for people
 	Whole  []*features.Requirement // not judged at all
-	part   []*features.Requirement // not judged in all scenarios
+	part   []*features.Requirement // some scenarios are not judged
 }
 
-// Gaps returns the causes for which scenarios are not judged, those of the most requirements first, and the number of
-// requirements that are judged at least in part. A requirement with several causes is listed with each.
+// Gaps returns the causes for which scenarios are not judged, and the number of requirements that are judged at least in
+// part. The causes with the most requirements come first. A requirement with several causes is in each of their gaps.
 func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int) {
 	for _, group := range byRequirement(scenarios) {
 		lacking := map[reports.Skip]int{} // the number of scenarios by cause
@@ -97,7 +97,8 @@ func (f *Forecast) Gaps(scenarios []*features.Scenario) (gaps []*Gap, judged int
 // IsEmpty reports whether the gap has no requirement.
 func (g *Gap) IsEmpty() bool { return len(g.Whole)+len(g.part) == 0 }
 
-// Named returns the IDs of the requirements of the gap. A group that is complete is a pattern, as --only accepts it.
+// Named returns the IDs of the requirements of the gap. A complete group of requirements is replaced by a pattern that
+// --only accepts.
 func (g *Gap) Named(c *features.Catalogue) string {
 	var names []string
 	for _, q := range g.Whole {
@@ -112,8 +113,8 @@ func (g *Gap) Named(c *features.Catalogue) string {
 	return strings.Join(names, ", ")
 }
 
-// nameOf returns the widest pattern that matches an ID and only requirements of the gap, or the ID. A pattern matches
-// more than two requirements.
+// nameOf returns the widest pattern that matches an ID and only requirements of the gap, or the ID. The pattern must
+// match more than two requirements.
 func (g *Gap) nameOf(c *features.Catalogue, id string) string {
 	isOther := func(q *features.Requirement) bool { return !slices.Contains(g.Whole, q) }
 	for _, pattern := range patternsOf(id) {

@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// reach returns an error if the target does not respond to a request, so that this is reported once. Any response is
-// enough.
+// reach returns an error if the target does not respond to a request, so that this problem is reported once. Any response
+// is enough.
 func (r *run) reach(ctx context.Context) error {
 	c := r.target.Config
 	switch {
@@ -28,8 +28,8 @@ func (r *run) reach(ctx context.Context) error {
 	return errors.New("no target is configured: set --target, --agent-target or both")
 }
 
-// reachAgent returns the reason if the agent server at agent_target does not respond, although the control plane does. It
-// returns "" without a request if reach has sent one to it, or if no selected scenario uses it.
+// reachAgent returns the reason if the agent server at agent_target does not respond although the control plane does. It
+// returns "" and sends no request if reach has already sent one to it, or if no selected scenario uses it.
 func (r *run) reachAgent(ctx context.Context) string {
 	c := r.target.Config
 	if c.Target == "" || c.AgentTarget == "" || !slices.ContainsFunc(r.selected, isOfAgent) {
@@ -53,7 +53,7 @@ func (r *run) respondsTo(ctx context.Context, request exchange.Request) error {
 	a, err := r.target.Client.Do(ctx, request)
 	var none *exchange.NoResponse
 	if errors.As(err, &none) && none.Timeout {
-		request.Path = plane.DeploymentPath(target.UnknownID()) // one operation may hang where others do not
+		request.Path = plane.DeploymentPath(target.UnknownID()) // one operation may hang while others respond
 		if request.Side == spec.AgentServer {
 			request.Path = agent.RunsPath(target.UnknownID())
 		}
@@ -68,7 +68,7 @@ func (r *run) respondsTo(ctx context.Context, request exchange.Request) error {
 	if !errors.As(err, &none) {
 		return err
 	}
-	if none.Closed || none.Busy != 0 { // the target is there; scenarios judge how it responds
+	if none.Closed || none.Busy != 0 { // the target is running; scenarios judge its responses
 		return nil
 	}
 	message := none.Message()

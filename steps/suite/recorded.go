@@ -11,9 +11,9 @@ import (
 	"github.com/agentconform/agentconform/steps/recording"
 )
 
-// JudgeRecording judges the exchanges of a recording with the third phase of a test run, and sends nothing. Only the
-// scenarios that judge the record are selected. The result is never conformant, because a recording shows only what its
-// clients did.
+// JudgeRecording judges the exchanges of a recording with the third phase of a test run, and sends nothing. Only
+// scenarios that judge the record are selected. The result is never conformant, because a recording shows only the
+// requests of its clients.
 func JudgeRecording(ctx context.Context, o Options, from *recording.Recording) (*reports.Result, error) {
 	o.Select.Tags = tagRecord
 	o.LedgerFile = ""
@@ -49,7 +49,7 @@ func JudgeRecording(ctx context.Context, o Options, from *recording.Recording) (
 	return res, nil
 }
 
-// recordedHeadline says that exchanges of a recording were judged, and which of its entries were not.
+// recordedHeadline describes how many exchanges of a recording were judged, and which of its entries were not.
 func recordedHeadline(s recording.Summary) string {
 	var others []string
 	add := func(n int, format string) {
@@ -75,8 +75,8 @@ func recordedHeadline(s recording.Summary) string {
 	return reports.Joined("; ", text, strings.Join(others, ", "))
 }
 
-// recordedOrder returns the IDs of the exchanges that findings name, in the order in which reports show them. A recording
-// may have many more than a report can show.
+// recordedOrder returns the IDs of the exchanges in the findings, in the order in which reports show them. A recording
+// may have many more exchanges than a report can show.
 func (r *run) recordedOrder() (order []int) {
 	var named []int
 	for _, f := range r.counting.findings {

@@ -9,16 +9,16 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// MaxRepeat is the maximum number of repetitions. With more of them, the ledger of a whole test run would make the result
-// file too large to be read again.
+// MaxRepeat is the maximum number of repetitions. With more, the ledger of a whole test run would make the result file
+// too large to be read again.
 const MaxRepeat = 50
 
 // isRepeated reports whether the test run has several repetitions.
 func (o *Options) isRepeated() bool { return o.Repeat > 1 }
 
-// judgeAll judges the target once in each repetition. A repetition begins when the one before has ended, so that no
-// scenario fails because of the load of another repetition. If the target cannot be judged, further repetitions would show
-// the same, so none begins.
+// judgeAll judges the target once in each repetition. A repetition begins after the end of the previous one, so that no
+// scenario fails because of the load of another repetition. If the target cannot be judged, no further repetition begins,
+// because it would show the same.
 func (r *run) judgeAll(ctx, within context.Context) error {
 	for r.repetition = 1; ; r.repetition++ {
 		if err := r.judge(ctx, within); err != nil {
@@ -33,7 +33,7 @@ func (r *run) judgeAll(ctx, within context.Context) error {
 	}
 }
 
-// conclude adds what the current repetition has shown to the results.
+// conclude adds the outcomes of the current repetition to the results.
 func (r *run) conclude() {
 	r.rejecting, r.rejected = r.blockRejected()
 	r.wrongWords = r.blockUnknownWords()
@@ -50,8 +50,8 @@ func (r *run) conclude() {
 	r.notCounting.add(r.resultsOf(r.newer))
 }
 
-// prepareNext prepares the next repetition. It removes what the current one has created, except the deployments that all
-// repetitions share. Of the record it keeps the exchanges that reports show.
+// prepareNext prepares the next repetition. It removes the objects that the current one has created, except the
+// deployments that all repetitions share. Of the record it keeps the exchanges that reports show.
 func (r *run) prepareNext(ctx context.Context) {
 	r.maker.Wait()
 	stays := r.maker.Repeat()
@@ -72,8 +72,8 @@ func (r *run) shown() map[int]bool {
 	return ids
 }
 
-// order returns the IDs of the exchanges in the result: all of the last repetition, and of earlier ones the updates of
-// deployments, which explain later reads, and those that reports show.
+// order returns the IDs of the exchanges in the result: all exchanges of the last repetition, and from earlier ones
+// updates of deployments, which explain later reads, and exchanges that reports show.
 func (r *run) order() []int {
 	if r.recording != nil {
 		return r.recordedOrder()

@@ -10,8 +10,8 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// requirement returns the result of a requirement, which has the worst verdict of its scenarios. If it has passed, its
-// reason has the remarks of all scenarios that have passed.
+// requirement returns the result of a requirement: the worst verdict of its scenarios. If it has passed, its reason has
+// the remarks of all scenarios.
 func (r *run) requirement(of *features.Requirement, scenarios []*features.Scenario) reports.Requirement {
 	q := of.InResult()
 	q.Binding = r.binding(of)

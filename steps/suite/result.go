@@ -34,7 +34,7 @@ func (r *run) result(ctx context.Context, removal time.Duration) *reports.Result
 		Suite: reports.Suite{Version: r.Version, Commit: r.Commit, Interface: spec.Version,
 			Requirements: len(r.Catalogue.Requirements), Digest: r.Catalogue.Digest()},
 		Target: reports.Target{ControlPlane: c.Target, AgentServer: text(r.target.AgentAddress()),
-			Implementation: safe.Copy(c.Implementation, text), // its home page may be a URL with a password
+			Implementation: safe.Copy(c.Implementation, text), // the home page in it may be a URL with a password
 			Rejecting:      r.rejecting, Connection: c.Connection(), Supports: c.Supports, Users: r.userNames()},
 		Run: reports.Run{ID: r.target.RunID, Seed: r.Seed, StartedAt: r.start.UTC().Truncate(time.Millisecond),
 			DurationMS: time.Since(r.start).Milliseconds(), Stopped: text(stopped), ReadOnly: c.ReadOnly,
@@ -95,8 +95,8 @@ func (r *run) userNames() (names []string) {
 	return names
 }
 
-// reportSuiteErrors reports requests of the suite that break the contract by mistake. The responses are not violations
-// of the target, and the test run is not conformant.
+// reportSuiteErrors reports requests of the suite that break the contract by mistake. The responses are not violations by
+// the target, and the test run is not conformant.
 func (r *run) reportSuiteErrors(res *reports.Result) {
 	mistakes := r.target.Collector.OwnMistakes()
 	if len(mistakes) == 0 {
@@ -117,8 +117,8 @@ func (r *run) notScored() *reports.NotScored {
 	return &reports.NotScored{Requirements: r.notCounting.requirements}
 }
 
-// addFindings adds the findings of scenarios. Violations with the same ID are one finding with a count, such as those of
-// several rows of an outline.
+// addFindings adds the findings of scenarios. Violations with the same ID, such as those of several rows of an outline,
+// are one finding with a count.
 func (r *run) addFindings(to *results, scenarios []*features.Scenario) {
 	known := map[string]int{}
 	all := r.target.Collector.Observations()
@@ -147,7 +147,7 @@ func (r *run) addFindings(to *results, scenarios []*features.Scenario) {
 	}
 }
 
-// compared returns the findings, each with what it compares. order has the IDs of the exchanges in the result.
+// compared returns the findings with the exchanges that they compare. order has the IDs of the exchanges in the result.
 func (r *run) compared(findings []finding, order []int) []reports.Finding {
 	all := []reports.Finding{}
 	for _, f := range findings {
@@ -157,7 +157,8 @@ func (r *run) compared(findings []finding, order []int) []reports.Finding {
 	return all
 }
 
-// seenAgain counts a second judgement that reached the same step as the first, and whether it showed the finding, too.
+// seenAgain counts a second judgement that reached the same step as the first, and records whether it also showed the
+// finding.
 func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict) {
 	v := first.again
 	if v == nil || v.Verdict != reports.Passed && (v.Verdict != reports.Failed || v.step < first.step) {
@@ -172,10 +173,10 @@ func (r *run) seenAgain(f *reports.Finding, s *features.Scenario, first *verdict
 }
 
 func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) reports.Finding {
-	text, sentence := r.target.Redact.Text, s.Steps[of.step].Text
+	text, step := r.target.Redact.Text, s.Steps[of.step].Text
 	expected, actual := outcome.CutAround(text(v.Expected), r.target.Redact.Excerpt(v.Actual))
 	f := reports.Finding{
-		Requirement: s.Requirement.ID, Summary: text(cmp.Or(v.Summary, sentence)), Step: sentence, Scenario: s.Key(), Expected: expected,
+		Requirement: s.Requirement.ID, Summary: text(cmp.Or(v.Summary, step)), Step: step, Scenario: s.Key(), Expected: expected,
 		Actual: actual, Hint: v.Hint, Operation: text(v.Operation), Pointer: text(v.Pointer),
 		Kind: string(v.Kind), Class: text(v.Class), Count: v.Count, Exchange: v.Exchange, Check: r.check(v),
 	}
@@ -183,7 +184,7 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 		f.Curl = r.target.Collector.Exchange(v.Exchange).Curl
 		f.Operation = cmp.Or(f.Operation, r.target.Collector.Observation(v.Exchange).Op.ID)
 	}
-	operation := f.Operation // without a response it is a path with ids, on which the ID of the finding must not depend
+	operation := f.Operation // without a response, the operation is a path with ids, and the ID of the finding must not depend on ids
 	if v.Exchange > 0 {
 		operation = cmp.Or(r.target.Collector.Observation(v.Exchange).Op.ID, operation)
 	}
@@ -191,7 +192,7 @@ func (r *run) finding(s *features.Scenario, of *verdict, v outcome.Violation) re
 	return f
 }
 
-// plainText matches texts that JSON and the redaction of secrets do not change.
+// plainText matches texts that are the same in JSON and that the redaction of secrets does not change.
 var plainText = regexp.MustCompile(`^[A-Za-z0-9 ._=-]+$`)
 
 // check returns the check of a violation, or nil if a script cannot look for its texts in a body.
@@ -208,8 +209,8 @@ func (r *run) check(v outcome.Violation) *reports.Check {
 }
 
 // findingID returns the id of a finding. It depends on the requirement, the operation, the pointer in the body without
-// indices, and the kind and class of the violation, but not on any text. The empty last part keeps the
-// IDs of earlier versions.
+// indices, and the kind and class of the violation, but not on any text. The empty last part keeps the IDs the same as in
+// earlier versions.
 func findingID(requirement, operation string, v outcome.Violation) string {
 	const event = ""
 	parts := []string{requirement, operation, spec.WithoutIndices(v.Pointer), string(v.Kind), v.Class, event}
@@ -217,7 +218,8 @@ func findingID(requirement, operation string, v outcome.Violation) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// absent lists the requirements that were not selected, with the option, and those of a half without an address.
+// absent lists the requirements that were not selected, with the option that excluded them, and the requirements of a
+// half without an address.
 func (r *run) absent(res *reports.Result) []reports.NotJudged {
 	var all []reports.NotJudged
 	for _, q := range r.Catalogue.Requirements {
@@ -233,10 +235,10 @@ func (r *run) absent(res *reports.Result) []reports.NotJudged {
 	return all
 }
 
-// longWait is how long a revision must have had a status before the result of a stopped test run names it.
+// longWait is the minimum time that a revision must have kept a status for the result of a stopped test run to name it.
 const longWait = 10 * time.Second
 
-// notes returns the observations that are not failures but may matter to a user.
+// notes returns observations that are not failures but may matter to a user.
 func (r *run) notes(isStopped bool) []reports.Note {
 	all := r.target.Notes()
 	revision, status, since := r.plane.Waiting()

@@ -10,15 +10,16 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// results are the requirements of scenarios with their findings, in one repetition or in several.
+// results has the requirements of scenarios with their findings, in one repetition or in several.
 type results struct {
 	requirements []reports.Requirement // in the order of the features
 	findings     []finding
-	// coveredBy has, by the ID of a requirement, the requirements whose failure kept it from being judged in a repetition.
+	// coveredBy has, for each requirement that was not judged in a repetition, the requirements whose failure prevented
+	// that.
 	coveredBy map[string][]string
 }
 
-// finding is a finding that may still get a number of exchanges, and another place among the others.
+// finding is a finding whose exchanges may still get numbers, and whose position may change.
 type finding struct {
 	reports.Finding
 	compares outcome.Comparison
@@ -43,7 +44,8 @@ func (r *run) resultsOf(scenarios []*features.Scenario) results {
 	return all
 }
 
-// countRepetition counts the verdicts of a requirement and its scenarios, unless the end of the test run interrupted them.
+// countRepetition counts the verdicts of a requirement and its scenarios, unless the end of the test run interrupted
+// them.
 func countRepetition(q *reports.Requirement, repetition int) {
 	if !isInterrupted(q.Verdict, q.BlockedBy) {
 		q.Repetitions = reports.Repetitions{q.Verdict: 1}
@@ -63,9 +65,9 @@ func isInterrupted(v reports.Verdict, by []reports.Blocker) bool {
 	return v == reports.Inconclusive && slices.ContainsFunc(by, func(b reports.Blocker) bool { return b.Kind == reports.ByRun })
 }
 
-// add adds the results of the next repetition. The worst verdict of a requirement or scenario counts. Problems keep
-// the evidence of the first repetition with this verdict, other verdicts the evidence of the last repetition. If the end of
-// the test run interrupted a requirement or scenario, its results of earlier repetitions count.
+// add adds the results of the next repetition. The worst verdict of a requirement or scenario counts. For problems, the
+// evidence is that of the first repetition with this verdict, and for other verdicts that of the last repetition. If the
+// end of the test run interrupted a requirement or scenario, its results from earlier repetitions count.
 func (all *results) add(next results) {
 	if all.requirements == nil {
 		*all = next
@@ -77,7 +79,7 @@ func (all *results) add(next results) {
 	before := -1 // the place of the requirement before q
 	for _, q := range next.requirements {
 		at := slices.IndexFunc(all.requirements, func(known reports.Requirement) bool { return known.ID == q.ID })
-		if at < 0 { // only exploration has judged it
+		if at < 0 { // only exploration has judged the requirement
 			at = before + 1
 			all.requirements = slices.Insert(all.requirements, at, q)
 		} else {
@@ -99,7 +101,7 @@ func (all *results) add(next results) {
 	}
 }
 
-// startCounting begins to count the repetitions in which a finding is seen, if its requirement is repeated.
+// startCounting begins to count the repetitions that show a finding, if its requirement is repeated.
 func (all *results) startCounting(f *finding) {
 	at := slices.IndexFunc(all.requirements, func(q reports.Requirement) bool { return q.ID == f.Requirement })
 	if at >= 0 && all.requirements[at].Repetitions != nil {
@@ -144,7 +146,7 @@ func addScenario(all *reports.Scenario, next reports.Scenario) {
 	all.Repetitions, all.Failures = repetitions, failures
 }
 
-// takesNext reports whether the next verdict replaces an earlier one: it is worse, or both are the same and not a problem.
+// takesNext reports whether the next verdict replaces an earlier one: it is worse, or both are equal and not a problem.
 func takesNext(verdict, next reports.Verdict) bool {
 	if verdict == next {
 		return !verdict.Problem()
@@ -164,7 +166,7 @@ func sum(a, b reports.Repetitions) reports.Repetitions {
 }
 
 // explainedInBoth returns all failures that explain a requirement in two repetitions. If nothing explains it in one of
-// them, it returns nil, because the requirement is then a cause itself.
+// them, the requirement is a cause itself, and the result is nil.
 func explainedInBoth(some, others []string) []string {
 	if len(some) == 0 || len(others) == 0 {
 		return nil
@@ -195,8 +197,8 @@ func (all *results) finish() {
 	explainByRepetitions(&reports.Result{Requirements: all.requirements}, all.coveredBy)
 }
 
-// addShown adds the IDs of the exchanges that reports show of an earlier repetition: those of findings, and those of
-// scenarios with a problem.
+// addShown adds the exchanges of an earlier repetition that reports show: those of findings, and those of scenarios with
+// a problem.
 func (all *results) addShown(shown map[int]bool) {
 	for _, f := range all.findings {
 		shown[f.Exchange], shown[f.compares.Shown], shown[f.compares.With] = true, true, true

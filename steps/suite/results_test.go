@@ -9,8 +9,8 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// resultIn returns the results of CP-A-1 with one scenario in a repetition. Its exchange has the number
-// of the repetition.
+// resultIn returns the results of CP-A-1 with one scenario in a repetition. The number of its exchange is the number of
+// the repetition.
 func resultIn(repetition int, v reports.Verdict, change func(*reports.Requirement), findings ...string) results {
 	by := []reports.Blocker(nil)
 	if v == "interrupted" {
@@ -42,10 +42,10 @@ func TestResultsOfRepetitions(t *testing.T) {
 		all       []results
 		verdict   reports.Verdict
 		rate      string
-		exchange  int // of the scenario: the repetition that is shown
+		exchange  int // exchange of the scenario: the repetition that is shown
 		failures  int
 		explained bool
-		seen      []int // of each finding
+		seen      []int // repetitions that show each finding
 		judged    int
 	}{
 		"it passes in each": {all: []results{resultIn(1, reports.Passed, nil), resultIn(2, reports.Passed, nil)},
@@ -95,7 +95,7 @@ func TestResultsOfRepetitions(t *testing.T) {
 	}
 }
 
-// TestARequirementThatOnlyExplorationJudges checks that it is added at its place.
+// TestARequirementThatOnlyExplorationJudges checks that the requirement is added in the order of the features.
 func TestARequirementThatOnlyExplorationJudges(t *testing.T) {
 	all, next := resultIn(1, reports.Passed, nil), resultIn(2, reports.Passed, nil)
 	explored := reports.Requirement{ID: "CP-A-2", Verdict: reports.Failed, Repetitions: reports.Repetitions{reports.Failed: 1}}

@@ -4,7 +4,7 @@
 //
 //	selection.go  the scenarios to run
 //	forecast.go   which of them run, and what they may create, from the configuration and the tags (preview.go: for --plan)
-//	execute.go    lets godog execute the sentences, and keeps the verdict of each scenario (leftout.go: skips those that
+//	execute.go    lets godog execute the steps, and keeps the verdict of each scenario (leftout.go: skips those that
 //	              depend on requirements which the test run omits; announce.go: reports progress to the display)
 //	explore.go    random sequences of operations
 //	clean.go      removes what was created
@@ -60,25 +60,25 @@ import (
 type Options struct {
 	Config    *config.Config
 	Catalogue *features.Catalogue
-	Oracle    *spec.Oracle // may be shared by test runs, because it takes long to make one
+	Oracle    *spec.Oracle // test runs may share it, because creating one takes long
 	Select    Selection
-	Set       *requirements.Set // if set, other requirements and scenarios do not count
+	Set       *requirements.Set // if set, requirements and scenarios that are not in the set do not count
 
 	Concurrency int      // requests in flight; 0 means DefaultConcurrency
 	FailOn      []string // "should", or tag expressions: requirements that match one count as MUST
-	Seed        int64    // for the order of the scenarios; 0 means a random one, which is in the result
-	ID          string   // of the test run, and part of the names that it gives; "" means a random one
-	Version     string   // of the suite
-	Commit      string   // of the suite's source, or "" if unknown
-	Arguments   []string // of the program, as the user gave them, for the report
+	Seed        int64    // seed of the order of the scenarios; 0 means a random seed, which is in the result
+	ID          string   // ID of the test run, and part of the names of created objects; "" means a random one
+	Version     string   // version of the suite
+	Commit      string   // commit of the suite's source, or "" if unknown
+	Arguments   []string // arguments of the program, for the report
 
 	Explore     int                 // operations to explore, or [Automatic]
-	ExploreCase []explore.Operation // if set, the sequence that is explored instead of random ones
+	ExploreCase []explore.Operation // if set, the sequence to explore instead of random ones
 
 	Repeat       int  // repetitions of the scenarios, from 1 to [MaxRepeat]; 0 means 1
 	Once         bool // do not judge failed scenarios again
 	Keep         bool // do not remove what the test run created
-	RequireWhole bool // a test run that does not judge every requirement is incomplete
+	RequireWhole bool // a test run is incomplete if it does not judge every requirement
 
 	Fixtures target.Fixtures // sources that the suite serves to the target's builder, or nil
 	Dial     client.Dial     // connects to the target; nil means the network of the system
@@ -104,30 +104,30 @@ type run struct {
 	patterns   common.Patterns
 	start      time.Time
 
-	binding   func(*features.Requirement) bool // whether it counts as MUST by Options.FailOn, or by a claim
+	binding   func(*features.Requirement) bool // whether a requirement counts as MUST because of Options.FailOn or a claim
 	scenarios []*features.Scenario             // selected scenarios that count
-	selected  []*features.Scenario             // scenarios, and the sequences of exploration that failed
+	selected  []*features.Scenario             // the scenarios of the test run, including failed sequences of exploration
 	newer     []*features.Scenario             // selected scenarios that Options.Set lacks
-	isAlone   bool                             // only an agent server is tested; see Options.Scenarios
+	isAlone   bool                             // only an agent server is tested: see Selection.Scenarios
 	explored  int                              // operations
-	planned   int                              // deployments that the selected scenarios create at most
+	planned   int                              // maximum number of deployments that the selected scenarios create
 
-	recording *recording.Recording // whose exchanges are judged in place of own ones, or nil
+	recording *recording.Recording // the recording whose exchanges are judged, or nil
 	played    recording.Summary
 
-	unreachable string // why nothing can be judged: the target does not respond, or its address is wrong; or ""
-	agentDown   string // why the agent server at agent_target does not respond, although the control plane does; or ""
+	unreachable string // the reason why nothing can be judged, or "": the target does not respond, or its address is wrong
+	agentDown   string // the reason why the agent server at agent_target cannot be judged, or "": it does not respond, although the control plane does
 	cut         bool   // the context ended before all scenarios that send requests were judged
 
-	repetition            int      // the current one, counted from 1
-	counting, notCounting results  // of selected, and of newer
+	repetition            int      // the current repetition, counted from 1
+	counting, notCounting results  // results of the scenarios in selected, and in newer
 	rejecting             []string // halves that refused all requests; see blockRejected
 	rejected, wrongWords  string   // the reasons of blockRejected and blockUnknownWords
 
 	mu       sync.Mutex
-	verdicts map[string]*verdict // by the key of the scenario
+	verdicts map[string]*verdict // verdicts by the key of the scenario
 	repeats  bool                // scenarios are being judged again; see judgeAgain
-	doubts   []doubt             // about failures; see announce
+	doubts   []doubt             // doubts about failures; see announce
 }
 
 // Check returns an error if Run would return one for the selection, the expressions of FailOn, or the ledger.
@@ -154,7 +154,7 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 		stop()
 		return nil, err
 	}
-	defer func() { // in this order, because fixtures that are being made write to the ledger
+	defer func() { // in this order, because fixtures in progress write to the ledger
 		stop()
 		r.maker.Wait()
 		r.agents.Close()
@@ -179,8 +179,8 @@ func Run(ctx context.Context, o Options) (*reports.Result, error) {
 	return r.result(ctx, time.Since(ended)), nil
 }
 
-// prepare sends the first requests: whether the target responds, and what the forecast needs. The error is that of the
-// context.
+// prepare sends the first requests: it checks whether the target responds, and completes the forecast. The error is the
+// cause of the context.
 func (r *run) prepare(ctx context.Context) error {
 	err := r.reach(ctx)
 	if err == nil {
@@ -198,8 +198,8 @@ func (r *run) prepare(ctx context.Context) error {
 	return r.forecast.Look(ctx, r.plane, r.agents)
 }
 
-// separateCallers compares two callers on one connection. The preflight does the same at an agent server that a deployment
-// names.
+// separateCallers tests whether the server confuses two callers on one connection. The preflight does the same at the
+// agent server of a deployment.
 func (r *run) separateCallers(ctx context.Context) {
 	ctx = evidence.WithScenario(ctx, "fixture: two callers on one connection", 0)
 	c := r.target.Config
@@ -215,8 +215,8 @@ func (r *run) separateCallers(ctx context.Context) {
 	}
 }
 
-// judge executes the phases. within is the context of the test run, which ends after ctx. If ctx has ended, only the
-// scenarios that judge the record are executed.
+// judge executes the phases. within is the context of the test run, which ends after ctx. If ctx has ended, judge
+// executes only the scenarios that judge the record.
 func (r *run) judge(ctx, within context.Context) error {
 	phases, newer := phasesOf(r.selected), phasesOf(r.newer)
 	for _, phase := range phases[:2] {
@@ -234,7 +234,7 @@ func (r *run) judge(ctx, within context.Context) error {
 	r.explore(within)
 	judging := within
 	if ctx.Err() != nil {
-		r.maker.Wait() // fixtures that are being made may add to the record
+		r.maker.Wait() // fixtures in progress may add to the record
 		judging = context.WithoutCancel(within)
 	}
 	if err := r.execute(judging, phases[2]); err != nil {
@@ -266,7 +266,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 	o.Seed = cmp.Or(o.Seed, time.Now().UnixNano()%1_000_000+1)
 	o.ID = cmp.Or(o.ID, uuid.NewString()[:8])
 	every := o.Config.Every()
-	if every > 0 { // a request that waits long for the rate limit comes too late for the run that it must find in progress
+	if every > 0 { // a request that waits long for the rate limit would come after the end of the run that it needs in progress
 		o.Concurrency = max(min(o.Concurrency, int(time.Second/(2*every))), 1)
 	}
 	start := time.Now()
@@ -302,12 +302,12 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 
 // Stopped is the cause of a context that ends a test run early. It is in the result.
 type Stopped struct {
-	By string // for people: "--timeout 1s", "Ctrl-C"
+	By string // readable reason: "--timeout 1s", "Ctrl-C"
 }
 
 func (s *Stopped) Error() string { return "stopped by " + s.By }
 
-// stoppedBy returns what ended the test run early, or "" if every scenario was judged.
+// stoppedBy returns the reason why the test run ended early, or "" if every scenario was judged.
 func (r *run) stoppedBy(ctx context.Context) string {
 	if ctx.Err() == nil {
 		return ""
@@ -328,8 +328,8 @@ func (r *run) stoppedBy(ctx context.Context) string {
 	return context.Cause(ctx).Error()
 }
 
-// phasesOf returns the scenarios in the order in which they are executed: first most of them, then those tagged @last,
-// then those that only judge the record, because nothing may be recorded after them.
+// phasesOf returns the scenarios in the order of their execution: first most of them, then those with the tag @last, and
+// last those that only judge the record, because nothing may be recorded after them.
 func phasesOf(all []*features.Scenario) (phases [3][]*features.Scenario) {
 	for _, s := range all {
 		at := 0

@@ -10,7 +10,7 @@ import (
 	"github.com/agentconform/agentconform/spec"
 )
 
-// half has the responses of a half of the interface.
+// half has the numbers of responses of a half of the interface.
 type half struct {
 	side     spec.Side
 	address  string
@@ -18,7 +18,7 @@ type half struct {
 	pages    int         // the number of responses that are HTML pages
 }
 
-// halves returns each half that may be judged.
+// halves returns the halves that may be judged.
 func (r *run) halves() []half {
 	var all []half
 	for _, side := range r.target.Sides() {
@@ -39,7 +39,7 @@ func (h half) total() (n int) {
 	return n
 }
 
-// status returns the status of all responses, or 0 if there are none or several.
+// status returns the common status of all responses. It returns 0 if there is none.
 func (h half) status() int {
 	if len(h.statuses) != 1 {
 		return 0
@@ -48,8 +48,8 @@ func (h half) status() int {
 }
 
 // sameResponses describes the responses of a half that is not a server of the interface, with the remedy: every response
-// has the same status, or most are HTML pages. It names the half if the other half has other responses. It returns "" if
-// there is no such half.
+// has the same status, or most are HTML pages. It names the half if the other half has different responses. It returns ""
+// if there is no such half.
 func sameResponses(halves []half) string {
 	var responding []half
 	areEqual := true // all responses have the same status
@@ -72,9 +72,10 @@ func sameResponses(halves []half) string {
 	return ""
 }
 
-// describe describes the responses of a half. of names the half in the text, or is "". describe returns "" if the responses
-// may be those of a server of the interface: it refuses requests without credentials, so not all of many responses have the
-// same status. If areEqual, all responses of the test run have the same status, and any number is enough.
+// describe describes the responses of a half that is not a server of the interface, or returns "". A server of the
+// interface refuses requests without credentials, so not all of many responses can have the same status. If areEqual is
+// set, all responses of both halves have the same status, and their number does not matter. of names the half in the
+// text, or is "".
 func (h half) describe(of string, areEqual bool) string {
 	const many = 20
 	status := h.status()
@@ -92,7 +93,8 @@ func (h half) describe(of string, areEqual bool) string {
 	return ""
 }
 
-// remedyFor returns the remedy for a half that returns the status for every request, or "" if its address may be wrong.
+// remedyFor returns the remedy for a half that returns the same status for every request, or "" if its address may be
+// wrong.
 func (h half) remedyFor(status int) string {
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:

@@ -16,7 +16,7 @@ import (
 // Selection selects the scenarios of a test run. Scenarios that are not selected are not in the result. Selected
 // scenarios that do not apply are skipped.
 type Selection struct {
-	Keys     []string // of scenarios ("uri:line"), or all if empty
+	Keys     []string // keys of scenarios ("uri:line"), or all if empty
 	Only     []string // IDs of requirements and patterns such as "CP-LIST-*", or all if empty
 	Skip     []string // IDs and patterns of requirements that are skipped
 	Tags     string   // a tag expression: "@must and not @slow"
@@ -29,7 +29,7 @@ func (s Selection) all(profile string) bool {
 		(len(s.Profiles) == 0 || slices.Contains(s.Profiles, profile))
 }
 
-// Apply returns the selected scenarios in the order of the features. It returns an error if no scenario is selected,
+// Apply returns the selected scenarios in the order of the features. If no scenario is selected, it returns an error,
 // because a test run without scenarios shows nothing.
 func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	tags, named, err := parseTags(s.Tags)
@@ -61,9 +61,9 @@ func (s Selection) Apply(c *features.Catalogue) ([]*features.Scenario, error) {
 	return selected, nil
 }
 
-// Scenarios returns the selected scenarios. If only an agent server has an address, it omits those that need a control
-// plane, and isAlone is true. It omits none if nothing else is selected, or if the claim or the selected profiles include
-// the control plane.
+// Scenarios returns the selected scenarios. If only an agent server has an address, it omits scenarios that need a
+// control plane, and isAlone is true. It omits none if nothing else is selected, or if the claim or the selected profiles
+// include the control plane.
 func (o *Options) Scenarios() (selected []*features.Scenario, isAlone bool, err error) {
 	selected, err = o.Select.Apply(o.Catalogue)
 	c := o.Config
@@ -175,17 +175,17 @@ func matching(c *features.Catalogue, pattern string) []*features.Requirement {
 	return found
 }
 
-// matchesAny reports whether an ID matches one of the patterns, in any case.
+// matchesAny reports whether an ID matches one of the patterns. It ignores case.
 func matchesAny(patterns []string, id string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		return reports.Among([]string{strings.ToUpper(p)}, strings.ToUpper(id))
 	})
 }
 
-// tagRecord selects the scenarios that send nothing.
+// tagRecord is the tag of the scenarios that send nothing.
 const tagRecord = "@record"
 
-// LeavesOut returns the option that excludes a requirement which is not selected, or the reason if a recording is judged.
+// LeavesOut returns the option that excludes a requirement. If a recording is judged, it returns the reason.
 func (s Selection) LeavesOut(id string) string {
 	switch {
 	case len(s.Only) > 0 && !matchesAny(s.Only, id):
@@ -200,7 +200,7 @@ func (s Selection) LeavesOut(id string) string {
 
 // parseTags parses a tag expression: tags with "and", "or", "not" and parentheses. It returns a function that reports
 // whether tags match the expression, and the tags in the expression. An empty expression matches all tags. The language
-// is that of Go's build constraints with other operators. The filter of godog has fewer operators, and silently selects
+// is that of Go's build constraints with different operators. The filter of godog has fewer operators, and selects
 // nothing if it does not understand an expression.
 func parseTags(expression string) (match func(tags []string) bool, named []string, err error) {
 	words := strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(expression))

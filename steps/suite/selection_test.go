@@ -114,9 +114,9 @@ func (d defined) Given(expression, _ any) { d[expression.(*regexp.Regexp).String
 func (d defined) When(expression, _ any)  { d[expression.(*regexp.Regexp).String()] = "When" }
 func (d defined) Then(expression, _ any)  { d[expression.(*regexp.Regexp).String()] = "Then" }
 
-// TestEverySentenceHasOneDefinition checks that each sentence of a feature has exactly one definition of its kind, and that
+// TestEveryStepHasOneDefinition checks that each step of a feature has exactly one definition of its kind, and that
 // each definition is used.
-func TestEverySentenceHasOneDefinition(t *testing.T) {
+func TestEveryStepHasOneDefinition(t *testing.T) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)
 	c := config.Default()
@@ -149,7 +149,7 @@ func TestEverySentenceHasOneDefinition(t *testing.T) {
 				}
 			}
 			if len(kinds) == 0 {
-				t.Error(undefined(catalogue, s, step)) // looks for the nearest sentence, which takes long
+				t.Error(undefined(catalogue, s, step)) // finds the most similar step, which takes long
 			} else {
 				assert.Equal(t, []string{kind}, kinds, "features/%s:%d: %s", s.URI, step.Line, step.Text)
 			}
@@ -157,7 +157,7 @@ func TestEverySentenceHasOneDefinition(t *testing.T) {
 	}
 	for uri, all := range byFeature {
 		for expression := range all {
-			assert.True(t, isUsed[expression], "%s: no sentence matches %s", uri, expression)
+			assert.True(t, isUsed[expression], "%s: no step matches %s", uri, expression)
 		}
 	}
 }
