@@ -6,9 +6,9 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// SeparateCallers gives each caller connections that no other caller uses, if the server takes the caller from the
-// connection: a request without credentials then has another status on a connection that has served a caller than on a new
-// one. Without this, the fault of CP-AUTH-1, AS-AUTH-1 or AS-AUTHZ-1 would show in almost every requirement.
+// SeparateCallers tests whether the server takes the caller from the connection: a request without credentials then has a
+// different status on a used connection than on a new one. If so, it gives each caller separate connections. Otherwise
+// the fault of CP-AUTH-1, AS-AUTH-1 or AS-AUTHZ-1 would make almost every requirement fail.
 func (t *Target) SeparateCallers(ctx context.Context, known, anonymous exchange.Request) {
 	if !known.Trusted || len(known.Header) == 0 {
 		return

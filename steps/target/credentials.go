@@ -9,9 +9,9 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// Sender names the sender of a request to the control plane as the steps do: it is one of the constants below,
-// or a sender with an invalid credential of one scheme, such as "a bearer token that is unknown" (or empty, whitespace,
-// or a credential with a mistake).
+// Sender is the sender of a request to the control plane, as the steps name it. It is one of the constants below, or a
+// sender with an invalid credential of one scheme, such as "a bearer token that is unknown". A credential can also be
+// empty, whitespace, or a valid one with a mistake.
 type Sender string
 
 // The senders.
@@ -20,15 +20,15 @@ const (
 	Nobody        Sender = "no credentials"
 	UnknownKey    Sender = "an unknown API key"
 	AnotherTenant Sender = "the other tenant"
-	// The next three are the other tenant with other credentials. A server may look up the tenant of an API key, but trust a
-	// bearer token or the tenant ID in a header, or take an empty one for all tenants.
+	// The next three are the other tenant with a part of its credentials. A server may look up the tenant of an API key,
+	// but trust a bearer token or the tenant ID in a header, or take an empty one for all tenants.
 	AnotherTenantsToken Sender = "the other tenant with only its bearer token"
 	AnotherTenantHere   Sender = "the other tenant with the tenant ID of the client"
 	AnotherTenantEmpty  Sender = "the other tenant with an empty tenant ID"
 	UsersToken          Sender = "the token of a user of the agent server"
 )
 
-// The names of the security schemes (section 4). As senders they are the client with only this scheme.
+// The names of the security schemes (section 4). As senders, they are the client with only the credential of this scheme.
 const (
 	SchemeAPIKey   = "API Key"
 	SchemeTenantID = "Tenant ID"
@@ -45,23 +45,23 @@ func IsScheme(who Sender) bool {
 	return slices.Contains([]Sender{SchemeAPIKey, SchemeTenantID, SchemeBearer}, who)
 }
 
-// wrongValues are the values of invalid credentials by kind. No valid credential is sent with them. Unknown values are not
-// secrets, and reports show them. Whitespace around a value is not part of it, so most targets see an empty value. The JWT
-// claims to be of an administrator; some servers read the claims and do not verify the signature.
+// wrongValues are the values of invalid credentials by kind. They are sent without any valid credential. Unknown values
+// are not secrets, and reports show them. Whitespace around a value is not part of it, so most targets see an empty
+// value. The JWT claims to be of an administrator, because some servers read the claims without verifying the signature.
 var wrongValues = map[string]string{"unknown": "agentconform-unknown-key", "empty": "", "whitespace": "   ",
 	"a JWT with a wrong signature": encoded(`{"alg":"HS256","typ":"JWT"}`) + "." + encoded(`{"sub":"admin","exp":4102444800}`) + "." +
 		encoded("agentconform-unknown-key")}
 
-// basic is a credential of a scheme that the interface does not have, which replaces the bearer token.
+// basic is a credential of a scheme that the interface does not define. It replaces the bearer token.
 const basic = "replaced by Basic credentials"
 
 func encoded(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 
-// mistakes are the mistakes in a credential, with the names that sentences use.
+// mistakes are the mistakes in a credential, as the steps name them.
 var mistakes = map[string]config.Mistake{"one character too long": config.OneMore, "in another case": config.OtherCase,
 	"one character too short": config.OneLess, "changed in its last character": config.OtherEnd}
 
-// wrong returns the scheme of a sender with an invalid credential, and its kind, which is empty for other senders.
+// wrong returns the scheme and the kind of a sender's invalid credential. The kind is empty for other senders.
 func (who Sender) wrong() (scheme, kind string) {
 	credential, kind, _ := strings.Cut(string(who), " that is ")
 	switch credential {
@@ -83,7 +83,7 @@ func (t *Target) IsSame(who Sender) (scheme, key string, isSame bool) {
 	return scheme, t.KeyOf(scheme), isNearMiss && mistake.In(value) == value
 }
 
-// KeyOf returns the key of the client's credential of a scheme.
+// KeyOf returns the configuration key of the client's credential of a scheme.
 func (t *Target) KeyOf(scheme string) string { return "credentials." + t.ofScheme(scheme).Key }
 
 // Given is a credential of one scheme. Key is its key within a group.
@@ -175,8 +175,8 @@ func (t *Target) Credentials(who Sender) http.Header {
 }
 
 // wrongCredential returns the header with an invalid credential of a scheme. It has no credential of another scheme,
-// which could be accepted instead. The exception is an API key with a mistake: it is sent with the tenant ID if the
-// valid key needs one, so that only the key can be the reason for the refusal.
+// because that could be accepted instead. There is one exception: if the valid API key needs the tenant ID, an API key
+// with a mistake is also sent with it, so that only the key can be the reason for the refusal.
 func (t *Target) wrongCredential(scheme, kind string) http.Header {
 	of, tenant := t.ofScheme(scheme), t.ofScheme(SchemeTenantID)
 	h := http.Header{}
@@ -204,8 +204,8 @@ func Preferred(c config.Credentials) config.Credentials {
 	return c
 }
 
-// Sent lists the credentials that were sent, with the places of their values and their headers, and whether a value
-// begins with the word Bearer.
+// Sent lists the credentials that were sent, with the places of their values and their headers. It reports whether a
+// value begins with the word Bearer.
 func (t *Target) Sent(group string, c config.Credentials) string {
 	var all []string
 	for _, each := range t.Given(Preferred(c)) {

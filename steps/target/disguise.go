@@ -12,9 +12,9 @@ import (
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
-// Disguise is how a request changes so that a server may attribute it to another user. Either headers claim more than
-// the credentials allow, or the path is written in other forms that the server may route to the same operation although
-// its check of credentials knows only one form.
+// Disguise changes a request so that a server may attribute it to another user. Either its headers claim more than the
+// credentials allow, or its path has a different form that the server may route to the same operation without checking
+// the credentials.
 type Disguise struct {
 	Claim   http.Header
 	written func(path string) []string
@@ -31,8 +31,8 @@ func (d Disguise) Paths(path string) []string {
 // publicPaths are paths that many servers serve without credentials.
 var publicPaths = []string{"/docs", "/ok", "/health", "/static"}
 
-// respellings are the ways to write a path, by the name that a sentence uses. The ids in the path do not change, except
-// where they are in the last segment and something follows.
+// respellings are the forms of a path, as the steps name them. They do not change the ids in the path, except in the last
+// segment if a suffix is added.
 var respellings = map[string]func(path string) []string{
 	"a slash at the end":     func(path string) []string { return []string{path + "/"} },
 	"a doubled slash":        func(path string) []string { return []string{"/" + path} },
@@ -51,7 +51,7 @@ var respellings = map[string]func(path string) []string{
 	"a file extension": func(path string) []string { // images may be public, and routers remove the name of a format
 		return []string{path + ".png", path + ".json"}
 	},
-	"percent-encoded letters": func(path string) []string { // which mean the same (RFC 3986, section 6.2.2)
+	"percent-encoded letters": func(path string) []string { // they mean the same (RFC 3986, section 6.2.2)
 		return []string{strings.NewReplacer("threads", "thre%61ds", "deployments", "deploym%65nts").Replace(path)}
 	},
 	"dot segments": func(path string) []string { return []string{"/." + path, "/x/.." + path, path + "/."} },
@@ -63,7 +63,7 @@ var respellings = map[string]func(path string) []string{
 	},
 }
 
-// afterFirst inserts a text after the first segment of a path: in another segment it would be part of an id.
+// afterFirst inserts a text after the first segment of a path. In a later segment it would be part of an id.
 func afterFirst(path, text string) string {
 	first, rest, hasMore := strings.Cut(path[1:], "/")
 	if !hasMore {
@@ -72,8 +72,7 @@ func afterFirst(path, text string) string {
 	return "/" + first + text + "/" + rest
 }
 
-// Disguise returns the disguise with the name that a sentence uses. ids are those in the paths. An error skips the
-// scenario.
+// Disguise returns the disguise that a step names. ids are the ids in the paths. An error skips the scenario.
 func (t *Target) Disguise(how string, ids ...string) (Disguise, error) {
 	if written := respellings[how]; written != nil {
 		return Disguise{written: written}, nil
@@ -108,9 +107,9 @@ func inCapitals(path string, ids []string) string {
 	return path
 }
 
-// claim returns headers that claim more than the credentials allow, by the name that a sentence uses. Some servers
-// behind a proxy that sets such headers, or with a back door, trust them. Headers that the configuration uses are
-// removed. If none remains, the error skips the scenario.
+// claim returns headers that claim more than the credentials allow, as the steps name them. They are trusted by some
+// servers behind a proxy that sets such headers, and by servers with a back door. Headers that the configuration uses are
+// removed. If no header remains, the error skips the scenario.
 func (t *Target) claim(what string) (http.Header, error) {
 	user := "admin"
 	if len(t.Config.Users) > 0 {
@@ -169,11 +168,10 @@ func (t *Target) unused(header http.Header) http.Header {
 	return header
 }
 
-// ReturnedCookie is the disguise with the cookies that responses to valid credentials have set. It has no other
-// credential.
+// ReturnedCookie is the disguise with the cookies in responses to valid credentials, and no other credential.
 const ReturnedCookie = "a cookie that the server has set"
 
-// WithCookiesOf returns the disguise [ReturnedCookie]. The error skips the scenario if the responses set no cookie.
+// WithCookiesOf returns the disguise [ReturnedCookie]. If the responses set no cookie, the error skips the scenario.
 func (t *Target) WithCookiesOf(responses ...*exchange.Response) (Disguise, error) {
 	values := map[string]string{}
 	for _, a := range responses {

@@ -37,8 +37,8 @@ func TestGatewayHeadersGoToConfiguredAddressesOnly(t *testing.T) {
 	}
 }
 
-// TestGatewayHeadersGoToListedHosts checks header_hosts: its hosts get the headers of the agent server, and no other host
-// that a control plane names does.
+// TestGatewayHeadersGoToListedHosts checks that the headers of the agent server are sent to the hosts of header_hosts,
+// and to no other host that a control plane returns.
 func TestGatewayHeadersGoToListedHosts(t *testing.T) {
 	c := config.Default()
 	c.Target, c.Headers.AgentServer = "https://control.example", map[string]string{"X-Gateway": "of-agent"}
@@ -58,8 +58,8 @@ func TestGatewayHeadersGoToListedHosts(t *testing.T) {
 	}
 }
 
-// TestGatewayHeadersAreReadAgain: a gateway that refuses an old value must not be taken for a target that refuses
-// missing credentials.
+// TestGatewayHeadersAreReadAgain checks that a gateway that refuses an old value is not mistaken for a target that
+// refuses missing credentials.
 func TestGatewayHeadersAreReadAgain(t *testing.T) {
 	var now atomic.Pointer[string]
 	turn := func(value string) { now.Store(&value) }
@@ -99,7 +99,8 @@ func TestProxiesOfTheEnvironmentAreSecrets(t *testing.T) {
 	assert.Equal(t, "the $HTTPS_PROXY", o.Redact.Text("the secret-of-proxy"))
 }
 
-// TestTheRateOfRequests: one that waits for its turn is ended by what ends the run, and leaves the turn to the next.
+// TestTheRateOfRequests checks that a request that waits for the rate limit ends with the context of the test run, and
+// that the next request takes its turn.
 func TestTheRateOfRequests(t *testing.T) {
 	var arrived atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived.Add(1) }))

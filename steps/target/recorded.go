@@ -11,12 +11,11 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// OtherCaller is the beginning of the names of callers with credentials that the configuration does not have. Two of them
-// may be the same user, because credentials are renewed.
+// OtherCaller is the prefix of the names of callers whose credentials are not in the configuration. Two of them may be
+// the same user, because credentials are renewed.
 const OtherCaller = "caller "
 
-// MaybeCaller is the name of a caller whose request may have lost its credentials, or may have them in a place that is
-// unknown here.
+// MaybeCaller is the name of a caller whose request may have lost its credentials, or may have them in an unknown place.
 const MaybeCaller = "a caller that the recording does not show"
 
 // credentialName matches the names of headers, and of parameters of a query, that hold credentials.
@@ -36,19 +35,19 @@ func IsHarmless(name string) bool {
 	return isOfGroup || slices.Contains(harmless, name)
 }
 
-// HoldsCredentials reports whether a header, or a parameter of a query, holds credentials by its name.
+// HoldsCredentials reports whether a header, or a parameter of a query, contains credentials according to its name.
 func (t *Target) HoldsCredentials(name string) bool {
 	return slices.Contains(t.credentialHeaders(), http.CanonicalHeaderKey(name)) ||
 		!IsHarmless(http.CanonicalHeaderKey(name)) && credentialName.MatchString(name)
 }
 
-// SendsCredentials reports whether a header is one in which clients send credentials. Headers that only have such a name,
-// such as X-Csrf-Token, do not count.
+// SendsCredentials reports whether clients send credentials in a header. It ignores headers that only have a similar
+// name, such as X-Csrf-Token.
 func (t *Target) SendsCredentials(name string) bool {
 	return slices.Contains([]string{"Authorization", "Cookie"}, name) || slices.Contains(t.credentialHeaders(), name)
 }
 
-// credentialHeaders returns the headers in which the configuration sends credentials, without those of a gateway.
+// credentialHeaders returns the headers in which the configuration sends credentials, except those for a gateway.
 func (t *Target) credentialHeaders() []string {
 	names := t.Config.CredentialHeaders
 	all := []string{names.APIKey, names.TenantID, names.Bearer}
@@ -68,13 +67,13 @@ func (t *Target) Gateway() []string { return gatewayNames(t.Config) }
 type RecordedCaller struct {
 	exchange.Caller
 	header http.Header
-	others []string // headers that requests of the caller do not have, unless they are in header
+	others []string // headers that requests of the caller must not have, unless they are in header
 }
 
 // Header returns the headers with the credentials of the caller.
 func (c RecordedCaller) Header() http.Header { return c.header }
 
-// Sent reports whether a request has all credentials of the caller, and no others that count.
+// Sent reports whether a request has all credentials of the caller, and no other credentials that count.
 func (c RecordedCaller) Sent(header http.Header) bool {
 	for _, name := range c.others {
 		if c.header[name] == nil && header[name] != nil {
@@ -89,8 +88,8 @@ func (c RecordedCaller) Sent(header http.Header) bool {
 	return len(c.header) > 0
 }
 
-// RecordedCallers returns the callers of a side with credentials of the configuration, and those with the credentials
-// that no target knows. Callers with more headers come first.
+// RecordedCallers returns the callers of a side: callers with credentials of the configuration, and callers with the
+// suite's invalid credentials. Callers with more headers come first.
 func (t *Target) RecordedCallers(side spec.Side) []RecordedCaller {
 	all := t.recordedClients()
 	if side == spec.AgentServer {

@@ -27,7 +27,7 @@ import (
 )
 
 // routeOf returns the route to the target of a configuration, with the rules for addresses that its control plane
-// names. The error names the key of a file that cannot be used.
+// returns. If a file cannot be used, the error names its key.
 func routeOf(c *config.Config) (client.Route, error) {
 	secure, mistake := c.TLS.Client()
 	if mistake != nil {
@@ -77,8 +77,8 @@ func (t *Target) gateway(r exchange.Request) http.Header {
 	return nil
 }
 
-// HeadersRemedy returns the remedy if headers.agent_server are configured and not sent to the agent server, because only
-// the control plane names it. Otherwise it returns "".
+// HeadersRemedy returns the remedy if headers.agent_server are configured but not sent to the agent server, because the
+// configuration does not contain its address. Otherwise it returns "".
 func (t *Target) HeadersRemedy() string {
 	base := t.AgentAddress()
 	if base == "" || len(t.Config.Headers.AgentServer) == 0 || t.Config.TakesHeaders(base) {
@@ -97,7 +97,7 @@ func gatewayNames(c *config.Config) (names []string) {
 	return names
 }
 
-// present returns the configuration with the current credentials: their files may have been read again.
+// present returns the configuration with the current credentials, which may have been read again from their files.
 func (t *Target) present() *config.Config {
 	latest := t.latest.Load()
 	if latest == nil {
@@ -118,10 +118,10 @@ func (t *Target) reread() {
 	t.latest.Store(changed)
 }
 
-// renewal returns a function that updates the credentials and gateway headers of a request before it is sent, and after
-// it was refused, if the files have new values. The second result of that function is true if the header has changed.
-// It applies to all requests, because a gateway that refuses an old value must not be mistaken for a target that
-// refuses missing credentials.
+// renewal returns a function that updates the credentials and gateway headers of a request if the files have new values.
+// It is called before the request is sent and after it was refused. Its second result is true if the header has changed.
+// It applies to all requests, because a gateway that refuses an old value must not be mistaken for a target that refuses
+// missing credentials.
 func (t *Target) renewal(r exchange.Request, credentials func() http.Header) func(*exchange.Response) (http.Header, bool) {
 	sent := r.Header
 	return func(a *exchange.Response) (http.Header, bool) {
@@ -170,9 +170,9 @@ func Await(ctx context.Context, c *config.Config, limit time.Duration) error {
 	return nil
 }
 
-// await sends a request again and again until there is a response or the time is over.
+// await repeats a request until there is a response or the time has passed.
 func (t *Target) await(ctx context.Context, r exchange.Request, end time.Time) error {
-	const first, longest = 50 * time.Millisecond, 2 * time.Second // between two attempts
+	const first, longest = 50 * time.Millisecond, 2 * time.Second // the pauses between two attempts
 	pause := first
 	for {
 		r.Timeout = max(min(t.Config.Timeouts.Request, time.Until(end)), first)
@@ -192,8 +192,8 @@ func (t *Target) await(ctx context.Context, r exchange.Request, end time.Time) e
 	}
 }
 
-// ExpectsTLS reports whether the server at an http:// address expects https: its response, or the error without one, is
-// typical of such a server, and it speaks TLS. The request that this function sends has no credentials.
+// ExpectsTLS reports whether the server at an http:// address expects https: its response, or its error, is typical of
+// such a server, and it speaks TLS. The request that tests this has no credentials.
 func (t *Target) ExpectsTLS(ctx context.Context, base string, a *exchange.Response, err error) bool {
 	isTypical := exchange.IsClosed(err) || err == nil && a.Status == http.StatusBadRequest
 	rest, isPlain := strings.CutPrefix(base, "http://")
@@ -217,7 +217,7 @@ func (t *Target) ExpectsTLS(ctx context.Context, base string, a *exchange.Respon
 // ToAgent returns a request to an agent server. The body is encoded as JSON, except a []byte, which is sent unchanged.
 func (t *Target) ToAgent(base string, who Caller, method, path string, body any) exchange.Request {
 	credentials := func() http.Header {
-		if planeSchemes[who.name] != "" && !t.takesPlaneCredentials(base) { // never sent, regardless of earlier checks
+		if planeSchemes[who.name] != "" && !t.takesPlaneCredentials(base) { // such credentials are never sent, regardless of earlier checks
 			return http.Header{}
 		}
 		return t.currentHeader(who)
@@ -280,18 +280,18 @@ func Encode(value any) []byte {
 	return text
 }
 
-// SurrogateHere is a text that [WithSurrogate] replaces.
+// SurrogateHere is the text that [WithSurrogate] replaces.
 const SurrogateHere = "agentconform-surrogate"
 
-// WithSurrogate encodes a value as JSON with a lone surrogate in place of [SurrogateHere]. No string of Go can contain one,
-// and such JSON is not interoperable (RFC 8259, section 8.2). It is sent only in requests that must be refused for another
-// reason: a server that stores the text may fail in each later response that contains it, such as a list.
+// WithSurrogate encodes a value as JSON with a lone surrogate in place of [SurrogateHere]. A Go string cannot contain
+// one, and such JSON is not interoperable (RFC 8259, section 8.2). It is sent only in requests that must be refused for
+// another reason: a server that stores the text may fail in each later response that contains it, such as a list.
 func WithSurrogate(value any) []byte {
 	return bytes.ReplaceAll(Encode(value), []byte(SurrogateHere), []byte(`\ud800`))
 }
 
-// Rejects reports whether a side refuses credentials with the status. Only an authentication handler may choose another
-// status than 401 and 403.
+// Rejects reports whether a side refuses credentials with the status. Only an authentication handler may use a status
+// other than 401 and 403.
 func (t *Target) Rejects(side spec.Side, status int) bool {
 	if status == http.StatusUnauthorized || status == http.StatusForbidden {
 		return true

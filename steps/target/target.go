@@ -1,5 +1,6 @@
 // Package target represents the server under test as one value: its configuration, the client, the recorded exchanges,
-// the ledger of what was created, and the names that the test run uses. Test runs, doctor, replay and clean use it.
+// the ledger of created objects, and the names that the test run uses. Test runs, doctor, replay and clean use it. Start
+// with [Target].
 //
 // It builds requests and knows their senders (sections 4 and 5 of the interface). Packages plane and agent decide which
 // requests are sent, and in which order.
@@ -31,17 +32,17 @@ type Target struct {
 	Redact    *client.Redactor
 	Collector *evidence.Collector // nil if nothing is judged
 	Ledger    *evidence.Ledger    // nil if nothing is created
-	RunID     string              // part of the names of what is created
-	Seed      int64               // of the jitter of polls
+	RunID     string              // part of the names of created objects
+	Seed      int64               // seed of the jitter of polls
 	Fixtures  Fixtures            // nil if the suite serves none
 	Progress  func(Event)
-	Recorded  bool   // others sent the recorded requests, perhaps not all of them, for purposes that are unknown here
+	Recorded  bool   // other clients sent the recorded requests, perhaps not all of them, for unknown purposes
 	Server    Server // nil if the suite did not start the target
 
-	// Facts about the agent server that the configuration does not have.
+	// The fields below are facts about the agent server that are not in the configuration.
 	refusing  atomic.Int64           // status of refusals without credentials; 0 if unknown
 	underTest atomic.Pointer[string] // its address, which the control plane returned
-	searches  atomic.Bool            // only the search endpoint lists threads
+	searches  atomic.Bool            // threads are listed only by the search endpoint
 
 	mu     sync.Mutex
 	serial map[string]int // number of the last name, by purpose
@@ -56,13 +57,13 @@ type Options struct {
 	Config      *config.Config
 	Concurrency int    // requests in flight
 	RunID       string // "" if nothing is created
-	Seed        int64  // of the jitter of polls
+	Seed        int64  // seed of the jitter of polls
 	Fixtures    Fixtures
 	Progress    func(Event)
 	Dial        client.Dial // connects to the target; nil means the network of the system
 	Server      Server      // nil if the suite did not start the target
 
-	// Exchanges are recorded if there is an oracle.
+	// If there is an oracle, exchanges are recorded.
 	Oracle     *spec.Oracle
 	Start      time.Time
 	LedgerFile string // "": in memory only
@@ -77,7 +78,7 @@ type Server interface {
 type Ending struct {
 	At     time.Time
 	How    string // "exit status 1"
-	Failed bool   // with an error or by a signal
+	Failed bool   // it ended with an error or by a signal
 }
 
 // EndedEarly returns the end of the server, or nil if it runs or was not started by the suite.
@@ -136,7 +137,7 @@ func (t *Target) Close() error {
 	return t.Ledger.Close()
 }
 
-// Address returns the address of the control plane, or that of the agent server if only that is configured.
+// Address returns the address of the control plane, or the address of the agent server if only that is configured.
 func (t *Target) Address() string { return cmp.Or(t.Config.Target, t.Config.AgentTarget) }
 
 // Sides returns the halves of the interface that may be judged.
@@ -147,10 +148,10 @@ func (t *Target) Sides() []spec.Side {
 	return []spec.Side{spec.ControlPlane, spec.AgentServer}
 }
 
-// MarkKey is the key in the metadata of a thread that contains its name, if a scenario names its threads.
+// MarkKey is the key in the metadata of a thread whose value is the name of the thread, if a scenario names its threads.
 const MarkKey = "agentconform"
 
-// Name returns a unique name for something that the test run creates. It contains the ID of the test run.
+// Name returns a unique name for an object that the test run creates. It contains the ID of the test run.
 func (t *Target) Name(purpose string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -201,35 +202,35 @@ const (
 	Planned   EventKind = iota // the test run begins; Total scenarios are selected
 	Started                    // a scenario begins
 	Ended                      // a scenario has its verdict
-	Changed                    // a scenario that has ended has failed, and not because of a mistake in the configuration
+	Changed                    // a scenario that has ended has failed, and the reason is not a mistake in the configuration
 	Polled                     // a revision's status was read
 	Throttled                  // the target asked the client to wait
 	Exploring                  // all scenarios have ended, and random sequences are sent
 	Repeating                  // repetition Repetition of Total begins, after the first
 	Named                      // the control plane has returned the address of the agent server
-	Chained                    // the requests of the scenarios were sent; Chain is the longest chain of those that had to wait for each other
+	Chained                    // all requests of the scenarios were sent; Chain is the longest chain of scenarios and fixtures that waited for each other
 )
 
 // Event is an event of a test run, for the display of its progress.
 type Event struct {
 	Kind    EventKind
-	Name    string // of the target, the scenario or the revision; the address of an agent server
+	Name    string // name of the target, the scenario or the revision, or the address of an agent server
 	Text    string // the requirement of a scenario, the status of a revision
 	Verdict reports.Verdict
 	Decides bool // the requirement of a scenario counts as MUST
 	Reason  string
-	// BlockedBy are the causes that kept a scenario from being judged. Scenarios may share a cause.
+	// BlockedBy has the causes because of which a scenario could not be judged. Scenarios may share a cause.
 	BlockedBy []reports.Blocker
 	Total     int
 	Seed      int64
 	// Deployments is the maximum number of deployments that the selected scenarios create.
 	Deployments int
-	Explored    int           // the maximum number of deployments that exploring the control plane creates in addition
-	Elapsed     time.Duration // since a poll began, or the time that the target asks the client to wait
-	Left        time.Duration // until the deadline of a poll
+	Explored    int           // the maximum number of further deployments that exploring the control plane creates
+	Elapsed     time.Duration // time since a poll began, or the time that the target asks the client to wait
+	Left        time.Duration // time until the deadline of a poll
 	Over        bool          // the poll has ended
 	Repetition  int           // number of repetitions if the test run is Planned
-	Refused     bool          // the client does not wait, because the time is too long
+	Refused     bool          // the time is too long, so the client does not wait
 	Chain       []Link
 }
 

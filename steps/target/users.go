@@ -19,17 +19,17 @@ import (
 
 // Caller is the sender of a request to the agent server.
 type Caller struct {
-	name   string // that sentences use
-	Key    string // of their credentials, such as users.0; empty without valid credentials
+	name   string // name in steps
+	Key    string // key of the credentials, such as users.0; empty without valid credentials
 	Header http.Header
 	User   *config.User // nil if it is not a configured user
 }
 
-// The names of callers in sentences.
+// The names of callers in steps.
 const (
 	TheUser           = "the user"
 	TheOtherUser      = "the other user"
-	SameIdentityUser  = "a user with the same identity" // as the first user, in another team
+	SameIdentityUser  = "a user with the same identity" // identity of the first user, in a different team
 	StudioUser        = "a studio user"
 	NoCredentials     = "a caller without credentials"
 	UnknownToken      = "a caller with an unknown token"
@@ -39,7 +39,7 @@ const (
 	planeKeyCaller    = "a caller with the API key of the control plane"
 )
 
-// tokenMistakes are the mistakes of callers whose token is almost that of the first user.
+// tokenMistakes are the mistakes in the first user's token that callers may have.
 var tokenMistakes = map[string]config.Mistake{
 	"a caller with a token that has one more character":     config.OneMore,
 	"a caller with a token in the wrong case":               config.OtherCase,
@@ -54,8 +54,8 @@ var planeSchemes = map[string]string{
 	"a caller with the bearer token of the control plane": SchemeBearer,
 }
 
-// Owner returns the user who owns what the scenarios create: the first user of the configuration, or a caller without
-// credentials if there is none, because then the target has no authentication handler.
+// Owner returns the owner of the objects that scenarios create: the first user of the configuration. If there is none,
+// the target has no authentication handler, and the owner is a caller without credentials.
 func (t *Target) Owner() Caller {
 	if len(t.Config.Users) == 0 {
 		return Caller{name: TheUser}
@@ -66,7 +66,7 @@ func (t *Target) Owner() Caller {
 // studioKey is the key of the credentials of the studio user.
 const studioKey = "agent.studio_headers"
 
-// UserKeys returns the keys of the configuration that have the credentials of a caller.
+// UserKeys returns the configuration keys of a caller's credentials.
 func (t *Target) UserKeys() (keys []string) {
 	for i := range t.Config.Users {
 		keys = append(keys, fmt.Sprintf("users.%d", i))
@@ -77,8 +77,8 @@ func (t *Target) UserKeys() (keys []string) {
 	return keys
 }
 
-// CallerWith returns the caller with the current credentials of a key, or a caller without credentials if the
-// configuration does not have the key.
+// CallerWith returns the caller with the current credentials of a key. If the configuration does not have the key, it
+// returns a caller without credentials.
 func (t *Target) CallerWith(key string) Caller {
 	at := slices.Index(t.UserKeys(), key)
 	if at < 0 {
@@ -94,7 +94,7 @@ func (t *Target) CallerWith(key string) Caller {
 var callerKeys = map[string]string{TheUser: "users.0", TheOtherUser: "users.1", SameIdentityUser: "users.2",
 	StudioUser: studioKey}
 
-// Caller returns the caller that a sentence names. If the configuration does not have it, the error skips the scenario.
+// Caller returns the caller that a step names. If the configuration does not have it, the error skips the scenario.
 func (t *Target) Caller(name string) (Caller, error) {
 	key := callerKeys[name]
 	mistake, isNearMiss := tokenMistakes[name]
@@ -122,7 +122,7 @@ func (t *Target) Caller(name string) (Caller, error) {
 }
 
 // MayLackCredentials reports whether a handler may treat the invalid credentials of the named caller as missing: the
-// token is empty, or in another scheme or header.
+// token is empty, or in a different scheme or header.
 func MayLackCredentials(name string) bool {
 	return name == emptyTokenCaller || name == otherSchemeCaller || planeSchemes[name] != ""
 }
@@ -151,7 +151,8 @@ func (t *Target) takesPlaneCredentials(base string) bool {
 // UnknownCaller returns a caller with a token that no target accepts.
 func (t *Target) UnknownCaller() Caller { return t.wrongCaller(UnknownToken) }
 
-// wrongCaller returns a caller without valid credentials, in the form of the first user's, or as a bearer token.
+// wrongCaller returns a caller without valid credentials. They have the form of the first user's credentials, or are a
+// bearer token.
 func (t *Target) wrongCaller(name string) Caller {
 	u := config.User{Token: wrongToken}
 	if len(t.Config.Users) > 0 {
@@ -177,8 +178,8 @@ func (t *Target) currentHeader(who Caller) http.Header {
 	return who.Header.Clone()
 }
 
-// wrongHeader returns the header of a user with invalid credentials of a kind. For the kind of another scheme, the
-// token is valid and only the scheme is wrong.
+// wrongHeader returns the header of a user with invalid credentials of a kind. For a different scheme, the token is valid
+// and only the scheme is wrong.
 func wrongHeader(u config.User, kind string) http.Header {
 	h, token := u.Header(), ""
 	switch kind {
@@ -209,14 +210,14 @@ func wrongHeader(u config.User, kind string) http.Header {
 // AgentRefuses records the status with which the agent server refuses callers without credentials.
 func (t *Target) AgentRefuses(status int) { t.refusing.Store(int64(status)) }
 
-// JudgeAgentAt sets the URL of the agent server that is tested, which the control plane returned.
+// JudgeAgentAt sets the URL of the agent server under test, which the control plane returned.
 func (t *Target) JudgeAgentAt(base string) {
 	t.underTest.Store(&base)
 	t.Progress(Event{Kind: Named, Name: base})
 }
 
-// AgentRefusal returns the status with which the agent server refuses callers without credentials, if that is known and
-// no user is configured, and 0 otherwise. With such a status, requirements that need no user are judged.
+// AgentRefusal returns the status with which the agent server refuses callers without credentials. It returns 0 if that
+// is unknown or a user is configured. With such a status, requirements that need no user are judged.
 func (t *Target) AgentRefusal() int {
 	if len(t.Config.Users) > 0 {
 		return 0
@@ -224,7 +225,7 @@ func (t *Target) AgentRefusal() int {
 	return int(t.refusing.Load())
 }
 
-// AgentAddress returns the address of the agent server under test, or "" if it is not known yet.
+// AgentAddress returns the address of the agent server under test, or "" if it is not yet known.
 func (t *Target) AgentAddress() string {
 	named := t.underTest.Load()
 	if named == nil {
@@ -233,8 +234,8 @@ func (t *Target) AgentAddress() string {
 	return *named
 }
 
-// Refused returns a blocking outcome if the error means that no request may be sent to an address that the control
-// plane returned. It returns any other error unchanged.
+// Refused returns a blocked outcome if the error means that no request may be sent to an address from the control plane.
+// It returns any other error unchanged.
 func Refused(t *Target, named string, err error) error {
 	why, isRefused := errors.AsType[*exchange.RefusedAddress](err)
 	if !isRefused {
@@ -248,7 +249,7 @@ func Refused(t *Target, named string, err error) error {
 	return blocked.By(reports.ByKey, why.Key)
 }
 
-// ListsBySearch records that the target serves the search endpoint and not GET /threads.
+// ListsBySearch notes that the target serves the search endpoint and not GET /threads.
 func (t *Target) ListsBySearch() { t.searches.Store(true) }
 
 // Searches reports whether threads are listed with the search endpoint, by the configuration or else by ListsBySearch.
@@ -289,7 +290,7 @@ func (t *Target) ListingHint() string {
 	return "the suite sent " + call + "; if the target lists threads with " + other + ", set agent.listing"
 }
 
-// AdvertiseKey is the key of the URL at which a target's builder reaches the fixtures.
+// AdvertiseKey is the key of the URL at which the target's builder can fetch the fixtures.
 const AdvertiseKey = "fixtures.advertise"
 
 // Fixtures are the sources that the suite serves to the target's builder (key fixtures).
@@ -301,8 +302,8 @@ type Fixtures interface {
 	Reached(ctx context.Context) error // nil if this machine reaches the advertised URL
 }
 
-// Unfetched returns a text and a remedy if builders have fetched nothing from the fixtures. Both are "" otherwise, and
-// if the suite serves no fixtures.
+// Unfetched returns a text and a remedy if builders have fetched nothing from the fixtures. Both are "" otherwise, and if
+// the suite serves no fixtures.
 func (t *Target) Unfetched() (found, remedy string) {
 	if t.Fixtures == nil || t.Fixtures.Fetched() > 0 {
 		return "", ""
@@ -311,7 +312,7 @@ func (t *Target) Unfetched() (found, remedy string) {
 		"set " + AdvertiseKey + " to a URL at which the target's builder reaches this machine"
 }
 
-// BlamingFixtures adds the text and remedy of Unfetched to an outcome, because then the target has no sources to build.
+// BlamingFixtures adds the text and remedy of Unfetched to an outcome, because then the target had no sources to build.
 func (t *Target) BlamingFixtures(o *outcome.Outcome) *outcome.Outcome {
 	found, remedy := t.Unfetched()
 	if found == "" {
@@ -324,7 +325,7 @@ func (t *Target) BlamingFixtures(o *outcome.Outcome) *outcome.Outcome {
 	return o.By(reports.ByKey, AdvertiseKey)
 }
 
-// RetryFor calls look until it is done or the time is over, as [client.Repeat] does. A change that a target has
+// RetryFor calls look until look is done or the time has passed, as [client.Repeat] does. A change that a target has
 // accepted (202) may take effect later, and lists may show it even later.
 func (t *Target) RetryFor(ctx context.Context, limit time.Duration, look func() (done bool, err error)) error {
 	return client.Repeat(ctx, t.Config.Polling.Interval, t.Config.Polling.MaxInterval, time.Now().Add(limit), look)
@@ -335,7 +336,7 @@ func (t *Target) WaitSettleDelay(ctx context.Context, act *exchange.Response) er
 	return client.Sleep(ctx, t.SettleDelay(act))
 }
 
-// SettleDelay returns twice the time of the response, and more if the target has only accepted the request.
+// SettleDelay returns twice the time of the response. It returns more if the target has only accepted the request.
 func (t *Target) SettleDelay(act *exchange.Response) time.Duration {
 	wait := max(50*time.Millisecond, 2*act.Took)
 	if act.Status == http.StatusAccepted {
