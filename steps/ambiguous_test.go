@@ -20,8 +20,8 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestAmbiguousBehavior judges conforming servers whose behavior looks like a fault, because they are slow, use short
-// pages or refuse a user, and faulty servers that look like these.
+// TestAmbiguousBehavior judges two kinds of servers. Conforming servers look faulty because they are slow, use short
+// pages or refuse a user. Faulty servers look like these.
 func TestAmbiguousBehavior(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -107,8 +107,8 @@ func TestControlPlaneWithoutAgentServers(t *testing.T) {
 	})
 }
 
-// TestVaryingAnswersAreInconclusive judges a graph that gives a different answer to each run. After an update a
-// different answer does not show that the new revision is served.
+// TestVaryingAnswersAreInconclusive judges a graph that gives a different answer to each run. A different answer after an
+// update then does not show that the new revision is served.
 func TestVaryingAnswersAreInconclusive(t *testing.T) {
 	runInBubble(t, func(t world) {
 		s := startIndependent(t, independent.Options{})

@@ -21,9 +21,9 @@ func TestUnknownAssistant(t *testing.T) {
 	alike := deviation{refusal, []string{`body = '{"detail":"Not Found"}'`}}
 	refuse := func(how string) deviation { return deviation{[]string{"create-run"}, []string{"refuse " + how}} }
 	for name, c := range map[string]struct {
-		assistant  string // the configured one is known if empty
+		assistant  string // the configured assistant; known to the server if empty
 		deviations []deviation
-		isBlocked  bool // by the key assistant_id; otherwise AS-RUN-1 fails
+		isBlocked  bool // whether the key assistant_id blocks; otherwise AS-RUN-1 fails
 	}{
 		"unknown, and not named in the response":               {"nobody", nil, true},
 		"unknown, and named in the response":                   {"nobody", []deviation{named}, true},

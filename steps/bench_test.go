@@ -140,7 +140,7 @@ var (
 	user      = regexp.MustCompile(`\$AGENTCONFORM_USERS_(\d+)_TOKEN$`)
 )
 
-// observe records an exchange. In each turn its ids and its texts are others.
+// observe records an exchange. Each turn has its own ids and texts.
 func observe(t *target.Target, x reports.Exchange, turn int, sent time.Time) {
 	renamed := func(text string) string { return ofTestRun.ReplaceAllString(text, strconv.Itoa(turn)+"$0") }
 	r := exchange.Request{Side: spec.ControlPlane, Base: t.Config.Target, Method: x.Method, Header: http.Header{},

@@ -34,8 +34,9 @@ func configureUnknown(t world, revisions bool, status func(nth int64) int) *conf
 	return cfg
 }
 
-// TestExplainedAndRepeatedFailures checks which failures have a cause and how often they were seen, if the 404 for an
-// unknown deployment is replaced always or once. A failure whose possible cause has passed or is not selected has none.
+// TestExplainedAndRepeatedFailures checks which failures have a cause, and how often they were seen, if the 404 for an
+// unknown deployment is replaced always or once. A failure has no cause if the requirement that would explain it has
+// passed or is not selected.
 func TestExplainedAndRepeatedFailures(t *testing.T) {
 	t.Parallel()
 	const always = 100

@@ -98,7 +98,7 @@ func clearKey(v reflect.Value, names []string) {
 	}
 }
 
-// plannedSkips returns the reasons of the skips that are known before the test run, by the place of the scenario.
+// plannedSkips returns the reasons of the skips that are known before the test run, by the file and line of the scenario.
 func plannedSkips(c *config.Config, catalogue *features.Catalogue) map[string]string {
 	forecast, all := suite.NewForecast(c, suite.Selection{}), map[string]string{}
 	for _, s := range catalogue.Scenarios() {

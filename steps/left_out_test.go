@@ -13,8 +13,9 @@ import (
 	"github.com/agentconform/agentconform/steps/suite"
 )
 
-// TestNoEvidenceIsLeftOut judges a conforming agent server without the scenarios, or the users, that could show a violation
-// of a requirement about the record. It is skipped with them, and the test run is not incomplete because of it.
+// TestNoEvidenceIsLeftOut judges a conforming agent server. The test run omits the scenarios, or the users, that could
+// show a violation of a requirement about the record. The requirement is then skipped, and the test run is not incomplete
+// because of it.
 func TestNoEvidenceIsLeftOut(t *testing.T) {
 	for name, c := range map[string]struct {
 		selection suite.Selection

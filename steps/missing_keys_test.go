@@ -12,8 +12,9 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// TestMissingKeyAddsWhatItPromises judges a conforming server without a key, and then with it. The second test run judges as
-// many requirements more as the first one has promised, except those that it finds not to apply.
+// TestMissingKeyAddsWhatItPromises judges a conforming server without a key, and then with it. The first test run
+// promises a number of further requirements. The second must judge as many, except requirements that it finds not to
+// apply.
 func TestMissingKeyAddsWhatItPromises(t *testing.T) {
 	for name, c := range map[string]struct {
 		remove func(*config.Config)

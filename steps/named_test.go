@@ -17,8 +17,8 @@ import (
 	"github.com/agentconform/agentconform/steps"
 )
 
-// TestTokensGoNowhereElse judges control planes that name a dangerous or invalid address for the agent server. Nothing
-// is sent there, the requirements of the agent server are blocked, and the reason shows the address.
+// TestTokensGoNowhereElse judges control planes that return a dangerous or invalid address for the agent server. Nothing
+// is sent to that address, the requirements of the agent server are blocked, and the reason shows the address.
 func TestTokensGoNowhereElse(t *testing.T) {
 	t.Parallel()
 	s := startIndependent(useTCP(t), independent.Options{})
@@ -52,7 +52,7 @@ func TestTokensGoNowhereElse(t *testing.T) {
 	}
 }
 
-// TestANameThatLeadsToMetadata judges a control plane that names a host whose name resolves to the metadata service of
+// TestANameThatLeadsToMetadata judges a control plane that returns a host name which resolves to the metadata service of
 // a cloud.
 func TestANameThatLeadsToMetadata(test *testing.T) {
 	t := useTCP(test)
@@ -74,8 +74,8 @@ func TestANameThatLeadsToMetadata(test *testing.T) {
 	}
 }
 
-// TestWhereThePlaneIsIsSeen judges a control plane whose name resolves to this machine. It may name an agent server at
-// a loopback address.
+// TestWhereThePlaneIsIsSeen judges a control plane whose host name resolves to this machine. It may return a loopback
+// address for an agent server.
 func TestWhereThePlaneIsIsSeen(test *testing.T) {
 	t := useTCP(test)
 	resolveNamesTo(t, "127.0.0.1")

@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestTargetThatNeverDeploys judges a target whose revisions all stay BUILDING. The test run waits for at most 1.5
-// times timeouts.poll, for several revisions at once, and judges what needs no DEPLOYED revision.
+// TestTargetThatNeverDeploys judges a target whose revisions all stay BUILDING. The test run waits for at most 1.5 times
+// timeouts.poll in total, polls several revisions at once, and judges requirements that need no DEPLOYED revision.
 func TestTargetThatNeverDeploys(t *testing.T) {
 	runInBubble(t, func(t world) {
 		s := startIndependent(t, independent.Options{})

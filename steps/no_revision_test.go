@@ -11,8 +11,8 @@ import (
 	"github.com/agentconform/agentconform/steps"
 )
 
-// TestUpdatesWithoutRevisionEndEarly judges a target that accepts updates and does not carry them out. The suite does
-// not wait for the revision as long as a deployment may take, which is an hour here.
+// TestUpdatesWithoutRevisionEndEarly judges a target that accepts updates and does not carry them out. The suite must not
+// wait for the revision until the time limit of a deployment, which is an hour here.
 func TestUpdatesWithoutRevisionEndEarly(t *testing.T) {
 	runInBubble(t, func(t world) {
 		c := configure(t, startIndependent(t, independent.Options{}))

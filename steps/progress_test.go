@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// TestProgressAgreesWithResult judges a conforming server with mistakes in the configuration. The progress announces as
-// failed what has failed in the result, and not what is blocked by the mistake.
+// TestProgressAgreesWithResult judges a conforming server with mistakes in the configuration. The progress announces the
+// failures of the result, and no scenario that is blocked by a mistake.
 func TestProgressAgreesWithResult(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*config.Config)

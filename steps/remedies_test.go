@@ -13,8 +13,8 @@ import (
 	"github.com/agentconform/agentconform/steps"
 )
 
-// TestMissingAddressNamesAKeyThatHelps judges a control plane whose deployments do not have the address of an agent server.
-// The remedy is neither a key that is set, nor one that cannot help.
+// TestMissingAddressNamesAKeyThatHelps judges a control plane whose deployments do not have the address of an agent
+// server. The remedy must name a key that is not set and that can help.
 func TestMissingAddressNamesAKeyThatHelps(t *testing.T) {
 	const field, renamed = "custom_url", "address"
 	for name, c := range map[string]struct {

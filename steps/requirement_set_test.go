@@ -14,7 +14,7 @@ import (
 )
 
 // TestRequirementSet judges a target that returns 200 for an unknown deployment, which fails CP-GET-2 (MUST) and CP-GET-4
-// (SHOULD), by sets that lack what fails.
+// (SHOULD). The requirement sets lack some of the failures.
 func TestRequirementSet(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -58,13 +58,13 @@ func TestConcurrencyLimitsRequestsInFlight(t *testing.T) {
 				most.Store(n)
 			}
 		}, func(_ *http.Response, body []byte) []byte {
-			time.Sleep(time.Millisecond) // so that another request could arrive
+			time.Sleep(time.Millisecond) // lets another request arrive
 			inFlight.Add(-1)
 			return body
 		})
 		res := judge(t, c, func(o *steps.Options) {
 			o.Select.Only, o.Concurrency = []string{"CP-LIST-1", "CP-LIST-3", "CP-UPDATE-2", "CP-UPDATE-4", "CP-GET-*"}, 1
-			o.Select.Tags = "not @situation" // which sends updates at the same time
+			o.Select.Tags = "not @situation" // it sends updates at the same time
 		})
 		assert.EqualValues(t, 1, most.Load())
 		used := map[string]bool{}
@@ -95,7 +95,7 @@ func TestRacingRollbacksAreInFlightTogether(t *testing.T) {
 				if n > most.Load() {
 					most.Store(n)
 				}
-				time.Sleep(200 * time.Millisecond) // so that the others can arrive
+				time.Sleep(200 * time.Millisecond) // lets the others arrive
 				inFlight.Add(-1)
 			}
 		}, func(_ *http.Response, body []byte) []byte { return body })

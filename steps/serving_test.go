@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps"
 )
 
-// TestDeployedWithoutServing judges a target whose DEPLOYED deployments have no agent server that can be reached. E2E-1
-// fails, no other rule fails, and the rules of the agent server are blocked by E2E-1.
+// TestDeployedWithoutServing judges a target whose DEPLOYED deployments have an unreachable agent server. E2E-1 fails and
+// blocks the rules of the agent server. No other rule fails.
 func TestDeployedWithoutServing(t *testing.T) {
 	runInBubble(t, func(t world) {
 		for _, how := range []string{"refused", "503"} {

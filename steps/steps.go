@@ -22,8 +22,7 @@ type Stopped = suite.Stopped
 // Selection selects the scenarios to run.
 type Selection = suite.Selection
 
-// Requirements returns the requirements and the oracle. Both are made once, and several test runs may use them at a
-// time.
+// Requirements returns the requirements and the oracle. They are created once, and test runs may share them.
 func Requirements() (*features.Catalogue, *spec.Oracle, error) {
 	catalogue, err := loadCatalogue()
 	if err != nil {

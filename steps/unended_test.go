@@ -15,7 +15,7 @@ import (
 )
 
 // TestRunsThatNeverEnd judges a server that executes nothing on a thread after a failed run. The scenarios wait for
-// timeouts.run at the same time, and all later waits are short, also those of exploration.
+// timeouts.run at the same time. All later waits are short, including those of exploration.
 func TestRunsThatNeverEnd(t *testing.T) {
 	runInBubble(t, func(t world) {
 		s := startIndependent(t, independent.Options{})

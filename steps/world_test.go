@@ -18,7 +18,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// world is a test and the network on which its servers are.
+// world is a test and the network of its servers.
 type world struct {
 	*testing.T
 	network *memnet.Network // nil means the network of the system
@@ -33,7 +33,7 @@ func runInBubble(t *testing.T, test func(t world)) {
 	t.Parallel()
 	bubbles <- struct{}{}
 	defer func() { <-bubbles }()
-	_, _, err := steps.Requirements() // load shared values outside of the bubble
+	_, _, err := steps.Requirements() // loads shared values outside of the bubble
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) { test(world{t, memnet.New()}) })
 }
