@@ -86,7 +86,7 @@ func runAction(t *testing.T, inputs map[string]string, environment ...string) (r
 		r.arguments = strings.Split(strings.TrimSuffix(text, "\x00"), "\x00")
 	}
 	r.url = read("url")
-	predicate, _ := os.ReadFile(filepath.Join(folder, "agentconform-out", "test-result.json")) // it need not exist
+	predicate, _ := os.ReadFile(filepath.Join(folder, "agentconform-out", "test-result.json")) // the file need not exist
 	r.predicate = string(predicate)
 	assert.NoFileExists(t, filepath.Join(folder, "ran"), "a shell has read an input")
 	return r
@@ -112,7 +112,7 @@ func actionInputs(t *testing.T) map[string]string {
 	for name, input := range action.Inputs {
 		inputs[name] = input.Default
 	}
-	for _, name := range []string{"artifact", "subject-name", "subject-digest"} { // of other steps
+	for _, name := range []string{"artifact", "subject-name", "subject-digest"} { // inputs of other steps
 		delete(inputs, name)
 	}
 	step := action.Runs.Steps[1]
@@ -123,7 +123,7 @@ func actionInputs(t *testing.T) map[string]string {
 	return inputs
 }
 
-// TestInputsOfTheAction checks that each line of an input is one argument, and is not interpreted by a shell.
+// TestInputsOfTheAction checks that each line of an input becomes one argument and that no shell interprets it.
 func TestInputsOfTheAction(t *testing.T) {
 	for name, c := range map[string]struct {
 		inputs map[string]string
@@ -149,15 +149,15 @@ func TestInputsOfTheAction(t *testing.T) {
 	}
 }
 
-// TestExitCodeOfTheAction checks that the action ends with the exit code of the program, also if the job is cancelled.
+// TestExitCodeOfTheAction checks that the action ends with the exit code of the program, even if the job is canceled.
 func TestExitCodeOfTheAction(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, 1, runAction(t, nil, "CODE=1").code)
 	assert.Equal(t, 3, runAction(t, nil, "CANCELLED=1").code, "a job that is cancelled ends its test run")
 }
 
-// TestPredicateOfTheAction checks that the predicate is written on request, also if the target is not conformant, and
-// only if there is a result of this test run.
+// TestPredicateOfTheAction checks that the predicate is written only on request and only if there is a result of this
+// test run. The target need not be conformant.
 func TestPredicateOfTheAction(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, runAction(t, nil).predicate)

@@ -54,7 +54,8 @@ func refuseEmpty(c *cobra.Command, _ []string) (err error) {
 	return err
 }
 
-// explainFlagError adds to an error in a flag how to list the flags, and suggests one with a similar name.
+// explainFlagError appends to an error about a flag the command that lists the flags, and suggests a flag with a similar
+// name.
 func explainFlagError(c *cobra.Command, err error) error {
 	near := ""
 	unknown, isUnknown := errors.AsType[*pflag.NotExistError](err)

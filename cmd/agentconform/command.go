@@ -41,8 +41,8 @@ func exitIf(condition bool, code int) error {
 	return &exit{errReported, code}
 }
 
-// writeError explains an error of writing a document, and how to choose another place, such as "file with --output". It
-// returns nil if err is nil.
+// writeError describes an error of writing a document, with a way to choose another place, such as "file with --output".
+// It returns nil if err is nil.
 func writeError(document string, err error, other string) error {
 	if err == nil {
 		return nil
@@ -50,8 +50,8 @@ func writeError(document string, err error, other string) error {
 	return fmt.Errorf("writing the %s: %w; name another %s", document, err, other)
 }
 
-// announceInterrupt makes an interrupted command announce that it removes what it created, until the returned function
-// is called. The folder contains the ledger.
+// announceInterrupt makes an interrupted command print that it removes the objects that it created. It does so until the
+// returned function is called. The folder contains the ledger.
 func announceInterrupt(c *cobra.Command, folder string) (stop func() bool) {
 	ledger := reports.ShellWord(filepath.Join(folder, "ledger.jsonl"))
 	return context.AfterFunc(c.Context(), func() {
@@ -148,11 +148,12 @@ func section(title string, c *cobra.Command) string {
 	return ".SH " + troff.Replace(title) + "\n.nf" + troff.Replace(text) + "\n.fi\n"
 }
 
-// relativeLink matches a link of a page in the folder docs to another page or, without a path, to a heading of its own.
+// relativeLink matches a link in a page of the folder docs: to another page or, without a path, to a heading of the same
+// page.
 var relativeLink = regexp.MustCompile(`\[([^\]]+)\]\(([^):#]*)(#[^)]*)?\)`)
 
-// withAddresses replaces each relative link of a page in the folder docs with its text and its address. It keeps only the
-// text of a link to a heading of the page.
+// withAddresses replaces each relative link in a page of the folder docs by its text and its address. For a link to a
+// heading of the page, it keeps only the text.
 func withAddresses(page string) string {
 	return relativeLink.ReplaceAllStringFunc(page, func(link string) string {
 		parts := relativeLink.FindStringSubmatch(link)
@@ -163,8 +164,8 @@ func withAddresses(page string) string {
 	})
 }
 
-// configTopic returns the help topic with the reference of the configuration. It omits tables, which are hard to read
-// on a terminal, and replaces relative links, which lead nowhere there.
+// configTopic returns the help topic with the reference of the configuration. It omits tables, which are hard to read on
+// a terminal, and replaces relative links, which do not work there.
 func configTopic() *cobra.Command {
 	var text strings.Builder
 	for line := range strings.Lines(config.Page()) {

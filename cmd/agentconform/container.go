@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newContainer returns the default command of the image. It turns the variables of make conformance into flags, because
-// the image has no shell that could.
+// newContainer returns the default command of the image. It converts the variables of make conformance to flags, because
+// the image has no shell.
 func newContainer() *cobra.Command {
 	return &cobra.Command{
 		Use:    "container",

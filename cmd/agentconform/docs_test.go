@@ -57,7 +57,7 @@ func TestCommandsInTheDocumentsExist(t *testing.T) {
 		for _, m := range call.FindAllStringSubmatch(text, -1) {
 			c, _, err := newRoot().Find([]string{m[1]})
 			require.NoError(t, err, "%s: %s", name, m[0])
-			own, _, _ := strings.Cut(m[2], " -- ") // after it comes another command
+			own, _, _ := strings.Cut(m[2], " -- ") // another command may follow
 			for _, flag := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(own, -1) {
 				found++
 				assert.NotNil(t, c.Flags().Lookup(flag[1]), "%s: %s has no flag --%s", name, m[1], flag[1])

@@ -84,7 +84,7 @@ func examine(c *cobra.Command, target *targetFlags, try bool, color string) erro
 
 const bundled = "the bundled reference, because no target is configured"
 
-// nextAfter returns the next command. Without a configuration, that is init.
+// nextAfter returns the next command. If there is no configuration, that is init.
 func nextAfter(e *doctor.Examination, isConfigured bool) string {
 	given := reports.Run{Arguments: os.Args[1:]}
 	flags := given.Flags("--config", "--target", "--agent-target")
@@ -97,7 +97,7 @@ func nextAfter(e *doctor.Examination, isConfigured bool) string {
 	return "agentconform run" + flags
 }
 
-// colors has the ANSI color of each state, which are those of the reports.
+// colors has the ANSI color of each state. Reports use the same colors.
 var colors = map[doctor.State]string{doctor.Fine: "32", doctor.Noted: "33", doctor.Missing: "36",
 	doctor.Problem: "31;1"}
 

@@ -22,15 +22,15 @@ import (
 	"github.com/agentconform/agentconform/steps/evidence"
 )
 
-// The requirements by which the reference is tested with an example: some of each half.
+// The requirements with which the examples are tested at the reference: some of each half.
 var (
 	ofControlPlane = []string{"CP-AUTH-1", "CP-CREATE-1", "CP-CREATE-3", "CP-LIST-3"}
 	ofAgentServer  = []string{"AS-THREAD-1", "AS-RUN-4", "AS-STATE-1", "AS-ROLLBACK-3"}
 	ofUsers        = []string{"AS-AUTH-2", "AS-AUTH-6", "AS-AUTHZ-1"}
 )
 
-// TestExamples loads each file of docs/examples with the variables that its head names, and tests the bundled reference
-// with it. The addresses, and sources that only the reference can build, are changed.
+// TestExamples loads each file of docs/examples with the variables at its top, and tests the bundled reference with it.
+// The addresses, and sources that only the reference can build, are replaced.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	examples := map[string]struct {
@@ -132,13 +132,13 @@ func keptDeployment(t *testing.T, server *reference.Server) string {
 	return ""
 }
 
-// proxyTo serves a server at another address, below the path of the server, if a request is let in.
+// proxyTo serves a server at another address, below the path of that server, if the request is allowed.
 func proxyTo(t *testing.T, address string, letsIn func(*http.Request) bool) string {
 	t.Helper()
 	to, err := url.Parse(address)
 	require.NoError(t, err)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
-		ErrorLog: log.New(io.Discard, "", 0)} // clients that drop a join
+		ErrorLog: log.New(io.Discard, "", 0)} // hides errors about clients that drop a join
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !letsIn(r) {
 			http.Error(w, "who are you?", http.StatusForbidden)

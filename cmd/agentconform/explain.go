@@ -89,7 +89,7 @@ type explainSection struct {
 type explainFault struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
-	// Fails is the requirement that the fault is designed to break: this one, or one that this one depends on.
+	// Fails is the requirement that the fault is designed to break: this one, or another one on which this one depends.
 	Fails string `json:"fails"`
 }
 
@@ -134,7 +134,7 @@ func (e explanation) text() string {
 		fmt.Fprintf(&b, "  section %s: %s\n", s.Section, s.Title)
 	}
 	fmt.Fprintf(&b, "\nScenarios (%d), in https://github.com/agentconform/agentconform/tree/main/features:\n", len(e.Scenarios))
-	shown := map[int]bool{} // the line of the last step, which is the same in all rows of the examples of an outline
+	shown := map[int]bool{} // lines of the last steps; the rows of an outline share the line
 	for _, s := range e.Scenarios {
 		fmt.Fprintf(&b, "  %s  %s\n", s.Key(), s.Name)
 		last := s.Steps[len(s.Steps)-1].Line
@@ -154,7 +154,7 @@ func (e explanation) text() string {
 	return b.String()
 }
 
-// claimedBy describes the words of the key supports that claim the requirement.
+// claimedBy returns the words of the key supports that claim the requirement.
 func (e explanation) claimedBy() string {
 	switch {
 	case e.Core:

@@ -53,14 +53,14 @@ func assertTheScriptShows(t *testing.T, fault *deviate.Row) {
 	assert.Empty(t, problem, "%s: expected %s, got %s", f.Requirement, f.Expected, f.Actual)
 }
 
-// The exit codes of a script.
+// Exit codes of a script.
 const (
 	stillFailing = 1
 	couldNotTell = 3
 )
 
-// repeated runs the script of a finding, and returns its output unless it shows the finding: if the script can decide, it
-// must still fail, or else it prints a response that a reader has to compare.
+// repeated runs the script of a finding. It returns its output unless the script shows the finding. If the script can
+// decide, it must print that the finding still fails. Otherwise it must print a response for comparison.
 func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets []string) (problem string) {
 	var text bytes.Buffer
 	if err := script.Write(&text, r, f); err != nil {
@@ -83,8 +83,8 @@ func repeated(t *testing.T, r *reports.Result, f *reports.Finding, secrets []str
 	return ""
 }
 
-// TestEvidenceChains judges a server with faults of three kinds: one that a fixture shows, one that two reads of the
-// deployment show, and one of the contract, which is judged over all exchanges.
+// TestEvidenceChains judges a server with faults of three kinds. The first is shown by a fixture, the second by two reads
+// of the deployment, and the third by a contract violation, which is judged over all exchanges.
 func TestEvidenceChains(t *testing.T) {
 	t.Parallel()
 	cfg := startWith(t, "rolled-back-messages-stay", "empty-update-makes-a-revision", "listed-updated-at-is-a-number")
@@ -103,7 +103,7 @@ func TestEvidenceChains(t *testing.T) {
 	assert.Equal(t, reports.Observation, parts[len(parts)-1])
 
 	update, parts := chainOf(t, result, "CP-UPDATE-4")
-	patch := slices.Index(parts, reports.Act) // updates by scenarios that had the deployment before are part of the set-up
+	patch := slices.Index(parts, reports.Act) // earlier updates of the deployment by other scenarios are part of the set-up
 	require.Positive(t, patch)
 	assert.Equal(t, "PATCH", update[patch].Method)
 	assert.Equal(t, reports.SetUp, parts[patch-1], "the look before the update")

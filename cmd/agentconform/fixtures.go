@@ -15,8 +15,8 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// startFixtures serves the fixtures if the configuration has them and names a control plane, and fills the keys that
-// are not set. Without fixtures served is nil.
+// startFixtures serves the fixtures if the configuration has them and a control plane, and fills the keys that are not
+// set. If there are no fixtures, served is nil.
 func startFixtures(cfg *config.Config) (served target.Fixtures, stop func(), err error) {
 	if cfg.Fixtures.Serve == "" || cfg.Target == "" {
 		return nil, func() {}, nil
@@ -66,8 +66,8 @@ func refuseOwnSource(cfg *config.Config) error {
 	return nil
 }
 
-// fillFrom fills the keys that the configuration does not set, from the material at a place. If agent_target is set,
-// that agent server does not serve the material's graph, so the fields of users and the refusals are not filled.
+// fillFrom fills the keys that the configuration does not set, from the material at a place. If agent_target is set, its
+// agent server does not use the material's graph, so the fields of users and the refusals are not filled.
 func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place) error {
 	secrets := fixtures.Secrets{BlockedToken: cfg.Agent.BlockedToken}
 	for i := range cfg.Users {
@@ -80,7 +80,7 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 			if u.SameIdentity {
 				u.Identity = cfg.Users[0].Identity
 			}
-			u.Fields = map[string]any{"role": role} // no other field than team is accepted
+			u.Fields = map[string]any{"role": role} // the handler accepts no field other than team
 			if team != "" {
 				u.Fields[config.TeamField] = team
 			}
@@ -116,7 +116,7 @@ func fillFrom(cfg *config.Config, material *fixtures.Material, at fixtures.Place
 	return cfg.Complete()
 }
 
-// setRefusals sets how the handlers of all graphs refuse a request, if the configuration does not.
+// setRefusals sets the refusals of the handlers of all graphs, unless the configuration sets them.
 func setRefusals(a *config.Agent) {
 	if a.RejectedStatus.IsZero() {
 		a.RejectedStatus = config.Always(http.StatusUnauthorized)
@@ -128,8 +128,8 @@ func setRefusals(a *config.Agent) {
 	}
 }
 
-// merged returns a value of a body that is overridden by another one: objects are merged by key, lists of named
-// objects, which are secrets, are merged by name, and any other value is replaced.
+// merged returns a value of a body with the overriding value. Objects are merged by key, and lists of named objects,
+// which are secrets, by name. Any other value is replaced.
 func merged(base, override any) any {
 	switch override := override.(type) {
 	case map[string]any:

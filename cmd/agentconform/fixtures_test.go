@@ -38,7 +38,7 @@ func serveFor(t *testing.T, c *config.Config) target.Fixtures {
 	return served
 }
 
-// TestFixturesAreEnough judges requirements about sources with a minimal configuration. Only requirements of another
+// TestFixturesAreEnough judges requirements about sources with a minimal configuration. Only requirements of the other
 // edition are skipped.
 func TestFixturesAreEnough(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,7 @@ func (v *vendor) deploy(t *testing.T, revisions int) {
 	}
 }
 
-// foreseen returns the number of requirements that doctor announces, and the preview of a test run, which sends
+// foreseen returns the number of requirements that doctor announces, and the preview of a test run. The preview sends
 // nothing.
 func foreseen(t *testing.T, v *vendor, c *config.Config) (promised int, plan *suite.Preview) {
 	t.Helper()
@@ -97,7 +97,7 @@ func deploymentsIn(r *reports.Result) (n int) {
 func TestRunsAreForeseen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		revisions, least int // least: requirements that are judged
+		revisions, least int // least is the minimum number of judged requirements
 		configure        func(*testing.T, *vendor) *config.Config
 	}{
 		"everything": {3, 110, func(_ *testing.T, v *vendor) *config.Config { return v.config }},
@@ -119,10 +119,10 @@ func TestRunsAreForeseen(t *testing.T) {
 			promised, plan := foreseen(t, v, cfg)
 			r := judge(t, cfg)
 			judged := overview.Of(r).Tested
-			if cfg.MaxDeployments == 0 { // otherwise doctor reports the key separately
+			if cfg.MaxDeployments == 0 { // if set, doctor reports the key separately
 				assert.Equal(t, promised, judged, "the number that doctor announces")
 			}
-			if cfg.Has("create.body") { // otherwise the preview does not know what can be read
+			if cfg.Has("create.body") { // without it, the preview does not know what can be read
 				assert.InDelta(t, judged, plan.Judged, 2) // if it only reads, the preview assumes revisions with several statuses
 			}
 			assert.GreaterOrEqual(t, judged, c.least)

@@ -20,7 +20,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// forgedKey is the secret of the configured target. It may only be in headers of requests to this target.
+// forgedKey is the secret of the configured target. Only headers of requests to this target may contain it.
 const forgedKey = "the-secret-api-key-of-the-configured-target"
 
 // scene has a configured target that records requests, and an address that only forged files contain.
@@ -31,7 +31,7 @@ type scene struct {
 	oracle *spec.Oracle
 	mu     sync.Mutex
 	asked  []string // requests to the target, as METHOD PATH
-	broken []string // what no request may be
+	broken []string // descriptions of forbidden requests
 }
 
 // stage starts both servers. The control plane has one deployment with its agent server, and returns 404 otherwise.
@@ -69,9 +69,9 @@ func (s *scene) refuse(problem string) {
 	s.broken = append(s.broken, problem)
 }
 
-// serve responds to requests, and refuses all that are not operations of the interface with ids of one segment.
+// serve responds to requests. It records requests that are not operations of the interface with ids of one segment.
 func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20)) // a part tells enough
+	body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20)) // a part is enough
 	path, side := r.URL.EscapedPath(), spec.ControlPlane
 	if rest, atAgent := strings.CutPrefix(path, "/agent/"); atAgent {
 		path, side = "/"+rest, spec.AgentServer
@@ -85,7 +85,7 @@ func (s *scene) serve(w http.ResponseWriter, r *http.Request) {
 	if lower := strings.ToLower(path); strings.Contains(lower, "%2f") || strings.Contains(lower, "%2e") || strings.Contains(lower, "%00") || strings.Contains(lower, "%0a") || strings.Contains(lower, "%5c") {
 		s.refuse("an id is more than one segment: " + path)
 	}
-	if strings.TrimSpace(string(body)) == "[]" { // as a server of the interface
+	if strings.TrimSpace(string(body)) == "[]" { // as a server of the interface does
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		return
 	}
@@ -166,11 +166,11 @@ func TestForgedFiles(t *testing.T) {
 type forgedFile struct {
 	name   string
 	change func(*reports.Result) // of a result
-	text   string                // of a ledger, where change is nil; with {target}, {agent} and {foreign} in place of addresses
+	text   string                // text of a ledger if change is nil; {target}, {agent} and {foreign} stand for addresses
 	code   int
-	says   []string // parts of what is printed
-	asks   []string // requests that are right
-	silent bool     // no request at all
+	says   []string // parts of the output
+	asks   []string // expected requests
+	silent bool     // no request is expected
 }
 
 // entry returns a line of a ledger with changed members.
@@ -201,7 +201,7 @@ func forgedFiles() []forgedFile {
 	return []forgedFile{
 		damaged("a deployment", entry("id", slashes)), damaged("a thread", thread("id", slashes)),
 		damaged("the deployment of a thread", thread("deployment", slashes)),
-		// replay: a result says which scenarios are run, and nothing else.
+		// replay: a result only determines which scenarios are run.
 		{name: "another target and agent server", code: exitIncomplete, asks: []string{"POST /v2/deployments"}, says: []string{"CP-LIST-1"}, change: func(r *reports.Result) {
 			r.Target.ControlPlane, r.Target.AgentServer = "{foreign}", "{foreign}/agent"
 		}},
@@ -225,7 +225,7 @@ func forgedFiles() []forgedFile {
 		{name: "no findings", code: exitUsage, silent: true, says: []string{"nothing to replay"}, change: func(r *reports.Result) { r.Findings = nil }},
 		{name: "an exchange that is not there", code: exitUsage, silent: true, change: func(r *reports.Result) { r.Findings[0].Exchange = 7 }},
 
-		// clean removes objects of a ledger only at the configured addresses and at those that the control plane names
+		// clean removes objects of a ledger only at the configured addresses and at addresses that the control plane returns
 		// now.
 		{name: "our own deployment and thread", text: entry() + thread(), asks: []string{"DELETE /v2/deployments/d", "GET /v2/deployments/named", "DELETE /threads/t"}, says: []string{"2 of 2 removed"}},
 		{name: "another control plane", text: entry("target", "{foreign}", "address", "{foreign}"), code: exitUsage, silent: true, says: []string{"but the target is {target}"}},

@@ -53,7 +53,7 @@ func writeGraph(c *cobra.Command, language, folder string) error {
 		return fmt.Errorf("creating the folder: %w; name another", err)
 	}
 	names := slices.Sorted(maps.Keys(kit))
-	for _, name := range names { // nothing is written if something exists
+	for _, name := range names { // nothing is written if any of the files exists
 		_, err := os.Lstat(filepath.Join(folder, name))
 		if err == nil {
 			return fmt.Errorf("%s exists: remove it, or name another folder", safe.Line(filepath.Join(folder, name)))

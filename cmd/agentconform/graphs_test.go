@@ -43,8 +43,8 @@ func TestDeafGraph(t *testing.T) {
 	assertTheGraphBlocks(t, all[deaf])
 }
 
-// assertTheGraphBlocks judges a conforming server with a graph that breaks a line of its contract. Exactly the words
-// that it does not understand block, nothing fails, and there is no error of the suite.
+// assertTheGraphBlocks judges a conforming server with a graph that breaks a line of its contract. Only the words that
+// the graph does not understand block requirements, no requirement fails, and there is no error of the suite.
 func assertTheGraphBlocks(t *testing.T, g faults.BrokenGraph) {
 	t.Helper()
 	var o reference.Options
@@ -106,7 +106,7 @@ func TestOtherGraphDoesNotIdentifyTheRevision(t *testing.T) {
 	t.Parallel()
 	const greet = "answer.values.messages.[type=ai].content = Hello! How can I help you?"
 	_, c := start(t, alsoChanging(t, reference.Options{}, greet))
-	c.Timeouts.Request = 5 * time.Second // how long the answer of the new revision is waited for
+	c.Timeouts.Request = 5 * time.Second // time to wait for the answer of the new revision
 	res := judge(t, c, "E2E-1")
 	failed, words := verdicts(res, reports.Blocked, reports.ByGraph)
 	assert.Equal(t, []string{"E2E-1"}, failed)
@@ -114,8 +114,8 @@ func TestOtherGraphDoesNotIdentifyTheRevision(t *testing.T) {
 	assert.Equal(t, reports.Incomplete, res.Verdict)
 }
 
-// TestEqualMessagesOfTwoRuns judges rollbacks with graphs that write the same text in each run: an answer that the
-// configuration declares right, or a first message. Only messages of the deleted run are reported.
+// TestEqualMessagesOfTwoRuns judges rollbacks with graphs that write the same text in each run: a correct answer
+// according to the configuration, or a first message. Only messages of the deleted run are reported.
 func TestEqualMessagesOfTwoRuns(t *testing.T) {
 	t.Parallel()
 	rollback := []string{"AS-ROLLBACK-1", "AS-ROLLBACK-2", "AS-ROLLBACK-3", "AS-ROLLBACK-4", "AS-ROLLBACK-5", "AS-ROLLBACK-6",

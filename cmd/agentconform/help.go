@@ -9,10 +9,10 @@ import (
 	"github.com/agentconform/agentconform/reports/console"
 )
 
-// helpWidth is the maximum width of a help text, that of the narrowest common terminal.
+// helpWidth is the maximum width of a help text: the width of a narrow terminal.
 const helpWidth = 80
 
-// arrange adds the commands, grouped by task in the order in which a user needs them, and sets the layout of all help.
+// arrange adds the commands, grouped by task in the order of their use, and sets the layout of all help.
 func arrange(root *cobra.Command) {
 	groups := []struct {
 		title    string
@@ -52,7 +52,7 @@ func wrapHelp(c *cobra.Command) {
 	}
 }
 
-// hanging matches the start of a list item, whose further lines are indented.
+// hanging matches the start of a list item, whose continuation lines are indented.
 var hanging = regexp.MustCompile(`^(- |\d\. )`)
 
 // wrapped joins the lines of each paragraph and list item, and wraps them. It does not change indented code and

@@ -21,8 +21,8 @@ func TestHelpHasNoRelativeLinks(t *testing.T) {
 	assert.Equal(t, "[a](https://example.com)", withAddresses("[a](https://example.com)"))
 }
 
-// TestHelpFits checks that every help text fits on a narrow terminal, except commands of cobra and a URL, which are
-// copied in one piece.
+// TestHelpFits checks that every help text fits on a narrow terminal, except commands of cobra and a URL, which users
+// copy in one piece.
 func TestHelpFits(t *testing.T) {
 	t.Parallel()
 	var check func(c *cobra.Command)

@@ -95,7 +95,7 @@ func (f *initFlags) writeError(err error) error {
 	return writeError("configuration", err, "file with --output")
 }
 
-// report prints what was written, and what to do next.
+// report prints which file was written, and the next command.
 func (f *initFlags) report(c *cobra.Command, draft config.Draft, problems []doctor.Check) {
 	set, open := draft.Count()
 	file, arguments := safe.Line(f.file), ""

@@ -83,7 +83,7 @@ func (f *runFlags) readExploreCase() error {
 }
 
 // progress returns a function that shows the events of a test run. With --fail-fast it ends the test run when a
-// requirement fails that decides the verdict, unless the failure is known or a known failure may explain it.
+// requirement that decides the verdict fails, unless the failure is known or a known failure may explain it.
 func (f *runFlags) progress(screen *screen, end context.CancelCauseFunc) func(target.Event) {
 	return func(e target.Event) {
 		screen.show(e)

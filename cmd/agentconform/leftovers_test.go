@@ -47,7 +47,7 @@ func TestThreadsAreRemoved(t *testing.T) {
 		threads, tried := 0, 0
 		for _, e := range r.Ledger {
 			assert.Equal(t, c.AgentTarget, e.Address)
-			assert.Equal(t, !kept, e.Removed, "%s %s", e.Kind, e.ID) // runs go with their threads
+			assert.Equal(t, !kept, e.Removed, "%s %s", e.Kind, e.ID) // runs are removed with their threads
 			if e.Kind == evidence.Thread {
 				assert.Equal(t, kept, e.Unremovable)
 				threads++
@@ -105,8 +105,8 @@ func TestTwoRunsInOneTenant(t *testing.T) {
 	}
 }
 
-// TestAStoppedRunIsJudgedByWhatItHasSeen checks that a recorded violation of the contract is a failure, and that no
-// rule about all responses has passed.
+// TestAStoppedRunIsJudgedByWhatItHasSeen checks that a recorded violation of the contract is a failure, and that no rule
+// about all responses has passed.
 func TestAStoppedRunIsJudgedByWhatItHasSeen(t *testing.T) {
 	t.Parallel()
 	ended := func(requirement string) func(target.Event) bool {
@@ -155,7 +155,7 @@ func TestAStoppedRunIsJudgedByWhatItHasSeen(t *testing.T) {
 }
 
 // TestRefusedCreationIsRemoved judges a server that creates a deployment although it refuses the request, and that
-// refuses a page of deployments after the last one.
+// refuses the page after the last deployment.
 func TestRefusedCreationIsRemoved(t *testing.T) {
 	t.Parallel()
 	o := withFaults(t, "refused-creation-is-done")

@@ -113,8 +113,8 @@ func listJSON(w io.Writer, c *features.Catalogue) error {
 	return reports.WriteEncoded(w, document, "  ")
 }
 
-// listCases writes what a client may send by the contract, and the scenarios that judge it, or the reason why none
-// does.
+// listCases writes the requests that the contract allows a client to send, with the scenarios that judge each, or the
+// reason why there is none.
 func listCases(w io.Writer, c *features.Catalogue, format string) error {
 	cells, err := spec.Cells()
 	if err != nil {
@@ -140,7 +140,7 @@ func listCases(w io.Writer, c *features.Catalogue, format string) error {
 	return t.Flush()
 }
 
-// listSituations writes each event with each check, and the scenario about the two, or the reason why there is none.
+// listSituations writes each event with each check, and the scenario about both, or the reason why there is none.
 func listSituations(w io.Writer, c *features.Catalogue, format string) error {
 	pairs := situations.Pairs(c)
 	if format == "json" {

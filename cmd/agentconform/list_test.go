@@ -51,8 +51,8 @@ func TestRequirementsMatchTheirSchema(t *testing.T) {
 	assert.Equal(t, requirementsSchema, printed)
 }
 
-// TestSpecificationHasExamplesFromResults uses one result as that of a fault, and as that of a server that meets the
-// other rules.
+// TestSpecificationHasExamplesFromResults uses one result twice: as the result of a fault, and as the result of a server
+// that meets the other rules.
 func TestSpecificationHasExamplesFromResults(t *testing.T) {
 	run, err := os.ReadFile("../../reports/internal/reporttest/run.json")
 	require.NoError(t, err)

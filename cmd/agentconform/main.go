@@ -1,4 +1,5 @@
-// Command agentconform is a conformance test suite for the deployment control plane and agent server interface.
+// Command agentconform is a conformance test suite for the deployment control plane and agent server interface. Start
+// reading with execute in command.go; each subcommand has its own file.
 package main
 
 import (

@@ -33,7 +33,7 @@ func (f *runFlags) showNextSteps(w io.Writer, r *reports.Result) error {
 	return err
 }
 
-// preview prints what the test run would do. It sends nothing.
+// preview prints what the test run would do. It sends no requests.
 func (f *runFlags) preview(w io.Writer) error {
 	o := f.options
 	p, err := o.Preview()

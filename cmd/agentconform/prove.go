@@ -86,7 +86,7 @@ func (f *proveFlags) prove(c *cobra.Command, _ []string) error {
 	// Hundreds of short test runs allocate much memory and keep little. Fewer garbage collections save a sixth of the
 	// time.
 	defer debug.SetGCPercent(debug.SetGCPercent(1200))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(3 << 30)) // more frequent collections above this limit
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(3 << 30)) // garbage is collected more often above this limit
 	options := prover.Options{
 		Only: f.only, Whole: f.whole, All: f.all, Replay: f.replay, Version: suiteVersion(),
 		Done: func(row proof.Row, done, total int) { c.PrintErrf("[%d/%d] %s\n", done, total, describeRow(row)) },
@@ -119,7 +119,7 @@ func (f *proveFlags) prove(c *cobra.Command, _ []string) error {
 	return exitIf(len(result.Problems) > 0, exitNonConformant)
 }
 
-// describeRow describes the result of a row for a progress line.
+// describeRow returns the result of a row for a progress line.
 func describeRow(row proof.Row) string {
 	text := fmt.Sprintf("%s %s (%d ms): %s", row.Kind, row.Name, row.MS, cmp.Or(row.Problem, "ok"))
 	if row.Attempts > 1 {
@@ -134,7 +134,7 @@ func describeRow(row proof.Row) string {
 	return text
 }
 
-// oneOfEach returns the name of one fault of each requirement, preferably one that the requirement's own scenarios
+// oneOfEach returns the name of one fault for each requirement, preferably one that the requirement's own scenarios
 // reach.
 func oneOfEach() []string {
 	chosen := map[string]*deviate.Row{}

@@ -24,19 +24,19 @@ const maxRecorded = 1 << 20
 // recordingMark is the comment of a recording, so that --record does not replace another archive.
 const recordingMark outfile.Mark = "recorded by agentconform serve --record"
 
-// recorder writes what passes a proxy as a HAR file, without credentials. The file is complete after each exchange.
+// recorder writes the exchanges of a proxy as a HAR file, without credentials. The file is complete after each exchange.
 type recorder struct {
 	server   string // base URL of the server behind the proxy
 	redactor *recording.Redactor
 
 	mu    sync.Mutex
 	file  *os.File
-	end   int64 // of the last entry
+	end   int64 // end of the last entry
 	count int
-	err   error // the first one, after which nothing is recorded
+	err   error // the first error; after it nothing is recorded
 }
 
-// newRecorder creates the file. The configuration has the credentials whose names the recording shows.
+// newRecorder creates the file. The recording shows the names of the configuration's credentials.
 func newRecorder(path, server string, cfg *config.Config) (*recorder, error) {
 	if err := recordingMark.Of(path); err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (r *recorder) wrap(proxy http.Handler) http.Handler {
 		}{io.TeeReader(request.Body, body), request.Body}
 		response := &capture{ResponseWriter: w, status: http.StatusOK}
 		isWhole := false
-		defer func() { // the proxy panics if the server breaks off
+		defer func() { // the proxy panics if the server closes the connection
 			e.Took, e.Body = time.Since(e.Sent), body.bytes
 			e.Status, e.Response, e.ResponseBody = response.status, response.header, response.kept.bytes
 			size := response.size
@@ -125,7 +125,7 @@ func (r *recorder) addressOf(u *url.URL) string {
 	return address
 }
 
-// write writes an entry, and the end of the file behind it.
+// write writes an entry, followed by the end of the file.
 func (r *recorder) write(e recording.Entry, size int) {
 	x := r.redactor.Exchange(e, size)
 	text := har.Entry(e.Sent, x)
@@ -142,7 +142,7 @@ func (r *recorder) write(e recording.Entry, size int) {
 	r.count++
 }
 
-// beginning keeps the beginning of what is written.
+// beginning keeps the beginning of the written bytes.
 type beginning struct{ bytes []byte }
 
 // Write implements io.Writer.
@@ -155,7 +155,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 type capture struct {
 	http.ResponseWriter
 	status int
-	header http.Header // as it was sent; nil before that
+	header http.Header // the headers at the time of sending; nil before
 	kept   beginning
 	size   int
 }

@@ -57,7 +57,7 @@ func (f *runFlags) judgeFile(c *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	cfg.Fixtures.Serve = "" // nobody builds anything
+	cfg.Fixtures.Serve = "" // there are no builds
 	stop, err := open(c.Context(), cfg, "", &f.options)
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (f *runFlags) judgeFile(c *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
-	defer from.Close() //nolint:errcheck // it was only read
+	defer from.Close() //nolint:errcheck // the file was only read
 	if err := export.Begin(f.out); err != nil {
 		return fmt.Errorf("preparing the folder for the reports: %w; name another with --out", err)
 	}

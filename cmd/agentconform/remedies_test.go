@@ -22,23 +22,23 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// advice is what doctor and a test run say about a wrong set-up, as regular expressions, with the exit code of the test
-// run, and the change of the configuration that both ask for.
+// advice is the expected advice of doctor and a test run for a wrong set-up, as regular expressions, with the exit code
+// of the test run. It also has the change of the configuration that both ask for.
 type advice struct {
 	doctor, run string
 	code        int
 	remedy      func(*config.Config)
 }
 
-// remedied is a wrong set-up that becomes right if each advice is followed.
+// remedied is a wrong set-up that becomes correct if each piece of advice is followed.
 type remedied struct {
 	name   string
 	change func(*testing.T, *config.Config)
 	advice []advice
 }
 
-// TestRemediesHelp checks that doctor and a test run name the remedy of each wrong set-up in one line, and that the next
-// test run passes, or names another remedy, if it is applied.
+// TestRemediesHelp checks that doctor and a test run name the remedy of each wrong set-up in one line. After the remedy
+// is applied, the next test run must pass or name another remedy.
 func TestRemediesHelp(t *testing.T) {
 	t.Parallel()
 	server, err := reference.Start(t.Context(), reference.Options{})
@@ -72,7 +72,7 @@ func TestRemediesHelp(t *testing.T) {
 	}
 }
 
-// TestHintOfARefusal checks that the hint of a refusal with another status than the configured one asks to correct the key,
+// TestHintOfARefusal checks the hint of a refusal whose status is not the configured one: it asks to correct the key,
 // which is set.
 func TestHintOfARefusal(t *testing.T) {
 	t.Parallel()
@@ -89,7 +89,7 @@ func TestHintOfARefusal(t *testing.T) {
 	assert.Regexp(t, `(?m)^     Hint      correct agent.rejected_status if the handler chooses this status$`, printed)
 }
 
-// wrongAddresses returns set-ups in which the target is not reached, or something else is.
+// wrongAddresses returns set-ups in which the request does not reach the target, or reaches another server.
 func (s setups) wrongAddresses() []remedied {
 	long := time.Now().Add(1000 * time.Hour)
 	plane, agent := s.server.ControlPlaneURL(), s.server.AgentURL()
@@ -134,7 +134,7 @@ func agentAt(address string) func(*testing.T, *config.Config) {
 	}
 }
 
-// beforeAPI serves a page or a redirect for all paths that are not below a prefix.
+// beforeAPI serves a page or a redirect for all paths, except those below a prefix.
 func beforeAPI(prefix string, other http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		all := http.NewServeMux()
@@ -144,8 +144,8 @@ func beforeAPI(prefix string, other http.HandlerFunc) func(http.Handler) http.Ha
 	}
 }
 
-// otherServers returns set-ups in which something else responds at an address: the other half of the interface, a page for
-// people, a redirect, or a gateway.
+// otherServers returns set-ups with a different server at an address: the other half of the interface, an HTML page, a
+// redirect, or a gateway.
 func (s setups) otherServers(t *testing.T) []remedied {
 	plane, agent := s.server.ControlPlaneURL(), s.server.AgentURL()
 	long := time.Now().Add(1000 * time.Hour)
@@ -192,7 +192,7 @@ func (s setups) otherServers(t *testing.T) []remedied {
 		`address of a deployed agent server, or target to it$`
 	const isAgent = `is an agent server \(POST /threads returns 401\), not a control plane: set agent_target to it, and target ` +
 		`to the control plane if there is one$`
-	onlyAgent := func(next http.Handler) http.Handler { // on its host there is no control plane
+	onlyAgent := func(next http.Handler) http.Handler { // its host has no control plane
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasPrefix(r.URL.Path, "/agents/") {
 				next.ServeHTTP(w, r)
@@ -233,7 +233,7 @@ func (s setups) otherServers(t *testing.T) []remedied {
 	}
 }
 
-// closingTLS returns the address of a server that closes connections on which a client does not speak TLS.
+// closingTLS returns the address of a server that closes connections of clients without TLS.
 func (s setups) closingTLS(t *testing.T) string {
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", s.certificate("127.0.0.1", time.Now().Add(time.Hour)))
 	require.NoError(t, err)

@@ -78,8 +78,8 @@ func (f *replayFlags) replay(c *cobra.Command, args []string) error {
 	return &exit{errReported, printOutcomes(c, outcomes)}
 }
 
-// findings reads the result file and returns its findings: all of them if the name is that of a file, or else those of
-// the finding or requirement with this ID.
+// findings reads the result file and returns its findings. If the name is that of a file, it returns all of them.
+// Otherwise it returns the finding or the findings of the requirement with this ID.
 func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding, error) {
 	info, err := os.Stat(name)
 	if err == nil && info.Mode().IsRegular() {
@@ -101,7 +101,7 @@ func (f *replayFlags) findings(name string) (*reports.Result, []reports.Finding,
 	return result, findings, err
 }
 
-// outcomeText describes what became of a finding, such as "CP-LIST-3 still fails: limit=101 is accepted (2 of 2
+// outcomeText describes the outcome of a finding, such as "CP-LIST-3 still fails: limit=101 is accepted (2 of 2
 // scenarios)".
 func outcomeText(o replay.Outcome) string {
 	of := fmt.Sprintf(" (%s)", reports.Count(o.Scenarios, "scenario"))

@@ -23,7 +23,7 @@ func TestCredentialsThatExpire(t *testing.T) {
 	const prefix = "Rotating-Credential-"
 	folder, out := t.TempDir(), t.TempDir()
 	next := func(turn int) {
-		for _, name := range []string{"key", "token"} { // rename, so that a partly written file is never read
+		for _, name := range []string{"key", "token"} { // renames the file, so that a partly written file is never read
 			file := filepath.Join(folder, name)
 			_ = os.WriteFile(file+".next", fmt.Appendf(nil, "%s%s-%d\n", prefix, name, turn), 0o600)
 			_ = os.Rename(file+".next", file)
@@ -55,7 +55,7 @@ func TestCredentialsThatExpire(t *testing.T) {
 	text := []byte(strings.NewReplacer("THE-KEY", "{file: key}", "THE-TOKEN", "{file: token}").Replace(string(cfg.YAML())))
 	file := filepath.Join(folder, "target.yaml")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
-	// Few requests at a time, so that credentials are used before they expire.
+	// The test run sends few requests at a time, so that credentials are used before they expire.
 	code, printed := command(t, "run", "--config", file, "--out", out, "--seed", "5", "--concurrency", "2",
 		"--only", "CP-GET-*,CP-LIST-3,CP-LIST-5,CP-LIST-12,CP-LIST-13,CP-LIST-14,AS-THREAD-*,AS-RUN-1")
 	assert.Equal(t, exitConformant, code, printed)

@@ -30,7 +30,7 @@ type runFlags struct {
 	options                          steps.Options
 	known                            *baseline.Baseline // the known failures of --baseline, or nil
 	events                           *events.Writer     // nil without --format jsonl
-	token                            string             // with --format github until commands are on again: see inWorkflow
+	token                            string             // with --format github, until commands are enabled again: see inWorkflow
 	out, reports                     string
 	baseline, writeBaseline          string
 	edition, exploreCase, set        string

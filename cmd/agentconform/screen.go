@@ -37,11 +37,11 @@ const (
 	lineInterval    = 30 * time.Second
 )
 
-// display is how a test run is shown.
+// display describes how a test run is shown.
 type display struct {
 	format, color  string
 	quiet, verbose bool
-	brief          bool // no line for each scenario that has not passed
+	brief          bool // no line for scenarios that have not passed
 	bundled        bool // the target is the bundled reference
 }
 
@@ -64,14 +64,14 @@ type screen struct {
 	done      int
 	failed    int                // number of requirements of which a scenario failed
 	exploring bool               // all scenarios have ended
-	waits     map[string]waiting // for scenarios, by requirement and name, and for revisions
+	waits     map[string]waiting // waits for scenarios, by requirement and name, and for revisions
 	shown     map[string]bool    // messages that are shown once: statuses of revisions, causes, requests to wait
 }
 
 // waiting is something that the test run waits for.
 type waiting struct {
 	subject      string
-	since, until time.Time // until: the deadline; zero if unknown
+	since, until time.Time // until is the deadline, or zero if unknown
 }
 
 func newScreen(out io.Writer, d display) *screen {
@@ -157,7 +157,7 @@ func (s *screen) show(e target.Event) {
 	}
 }
 
-// showChain shows why the scenarios took as long as they did.
+// showChain shows which requests determined the duration of the scenarios.
 func (s *screen) showChain(chain []target.Link) {
 	if !s.verbose {
 		return
@@ -226,10 +226,10 @@ func (s *screen) isNew(message string) bool {
 	return isNew
 }
 
-// showResult shows a scenario that has ended if it is the first of its requirement or of its cause that has not passed, or
-// with --verbose.
+// showResult shows a scenario that has ended and has not passed, if it is the first of its requirement or of its cause.
+// With --verbose, it shows each scenario.
 func (s *screen) showResult(e target.Event) {
-	isFirst := false // of a failure, or of a cause that keeps scenarios from being judged
+	isFirst := false // first of a failure, or of a cause because of which scenarios could not be judged
 	switch {
 	case e.Verdict == reports.Failed:
 		isFirst = s.isNew("failed " + e.Text)
@@ -253,17 +253,17 @@ func (s *screen) showResult(e target.Event) {
 	}
 }
 
-// ownCauses are the kinds of causes that no failure of a requirement shows: something to correct before a test run can
-// tell more.
+// ownCauses are the kinds of causes that are not failures of a requirement. They must be corrected before a test run can
+// judge more.
 var ownCauses = []reports.BlockerKind{reports.ByKey, reports.ByGraph, reports.ByTarget, reports.ByFixture, reports.BySuite}
 
-// hasOwnCause reports whether a scenario is blocked or inconclusive for another reason than a failed requirement.
+// hasOwnCause reports whether a scenario is blocked or inconclusive for a reason other than a failed requirement.
 func hasOwnCause(causes []reports.Blocker) bool {
 	return slices.ContainsFunc(causes, func(b reports.Blocker) bool { return slices.Contains(ownCauses, b.Kind) })
 }
 
-// waitsFor describes what the test run waits for, and for how long at most if that is known: the revision with the
-// latest deadline, or else the scenario that started first.
+// waitsFor describes the current wait of the test run, with its maximum duration if known: the revision with the latest
+// deadline, or else the scenario that started first.
 func (s *screen) waitsFor(now time.Time) string {
 	var longest *waiting
 	for _, w := range s.waits {
@@ -324,7 +324,7 @@ func bar(done, total int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
 }
 
-// remaining estimates how long the other scenarios take: "about 12s left". It is empty until a tenth has ended.
+// remaining estimates the time until all scenarios have ended: "about 12s left". It returns "" until a tenth has ended.
 func remaining(took time.Duration, done, total int) string {
 	if done*10 < total || done >= total {
 		return ""
@@ -333,7 +333,7 @@ func remaining(took time.Duration, done, total int) string {
 	return fmt.Sprintf("about %s left", max(left.Round(time.Second), time.Second))
 }
 
-// print prints a line that remains.
+// print prints a permanent line.
 func (s *screen) print(format string, args ...any) {
 	s.clear()
 	fmt.Fprintln(s.out, safe.Line(fmt.Sprintf(format, args...)))

@@ -33,7 +33,7 @@ func testStatusLine(t *testing.T) {
 		{130, target.Event{Kind: target.Polled, Name: "0123456789", Text: "DEPLOYED", Over: true},
 			"[0/2] 2m10s, waiting for revision abcdefghij, which is QUEUED, for 10s; at most 50s more (timeouts.poll)"},
 		{180, target.Event{Kind: target.Ended, Name: "A", Text: "CP-POLL-1", Verdict: reports.Failed},
-			"[1/2] 3m0s, 1 requirement failed so far, waiting for AS-RUN-4 B, for 2m0s"}, // the poll was given up
+			"[1/2] 3m0s, 1 requirement failed so far, waiting for AS-RUN-4 B, for 2m0s"}, // the suite gave up the poll
 		{200, target.Event{Kind: target.Ended, Name: "B", Text: "AS-RUN-4", Verdict: reports.Passed},
 			"[2/2] 3m20s, 1 requirement failed so far, removing what was created; at most 30s"},
 	} {

@@ -26,7 +26,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 )
 
-// tests runs the tests of this process, in contrast to the programs that it starts.
+// tests runs the tests in this process. The scripts start other processes.
 type tests struct{ *testing.M }
 
 // Run sets a memory limit, so that limitMemory does not set a lower one, with which the tests in this process would
@@ -66,12 +66,12 @@ func TestScripts(t *testing.T) {
 			if condition != "hup-ignored" {
 				return false, fmt.Errorf("unknown condition %q", condition)
 			}
-			return signal.Ignored(syscall.SIGHUP), nil // as with nohup, and then the program ignores it as well
+			return signal.Ignored(syscall.SIGHUP), nil // like nohup, so that the program also ignores the signal
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("NO_COLOR", "1")
 			e.Setenv("GOGC", "400")
-			listener, err := net.Listen("tcp", "127.0.0.1:0") // a port for a server that run starts
+			listener, err := net.Listen("tcp", "127.0.0.1:0") // a port for a server that the program starts
 			if err != nil {
 				return err
 			}
@@ -166,7 +166,7 @@ func startable() {
 	panic(http.ListenAndServe(address, http.HandlerFunc(handler)))
 }
 
-// kept creates deployments, and never responds to a request to remove one.
+// kept creates deployments, and never responds to requests to remove one.
 func kept(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", "application/json")

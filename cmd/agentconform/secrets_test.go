@@ -39,8 +39,8 @@ func canary(n int) string { return fmt.Sprintf(`k%02dQ/+"<&=>v%02dZwp7K/x+%02dJt
 type repeating struct {
 	all      canaries
 	real     map[string]string // credentials of the reference by canary
-	sink     string            // another server, to which addresses in answers lead
-	named    bool              // that server is named as the agent server of deployments too
+	sink     string            // another server; addresses in the answers point to it
+	named    bool              // the server is also returned as the agent server of deployments
 	answered atomic.Int64
 }
 
@@ -77,7 +77,7 @@ func withCanaries(t *testing.T, server *reference.Server, proxy string) (config.
 	source, is := cfg.Create.Body["source_config"].(map[string]any)
 	require.True(t, is)
 	source["repo_url"] = user("repository", "https://git.example/a")
-	const plain = "secret of the deployment" // no header: it may hold any character
+	const plain = "secret of the deployment" // not sent in a header, so it may contain any character
 	r.all[plain] = canary(len(r.all)) + " \U0001D11Eé " + canary(len(r.all))
 	cfg.Create.Body["secrets"] = []any{map[string]any{"name": "PLAIN", "value": r.all[plain]}, map[string]any{"name": "ACCOUNT", "value": string(account)}}
 	return cfg, r
@@ -149,7 +149,7 @@ func (r *repeating) answer(w http.ResponseWriter, answer *httptest.ResponseRecor
 			object[fmt.Sprintf("echo_url_%d", i)] = r.sink + "/" + text
 		}
 		if _, is := object["created_at"]; is && n%4 == 0 {
-			object["created_at"] = texts[int(n)%len(texts)] // against the contract
+			object["created_at"] = texts[int(n)%len(texts)] // violates the contract on purpose
 		}
 		if _, is := object["id"]; is && n%13 == 0 {
 			object["id"] = texts[int(n)%len(texts)]
@@ -165,7 +165,7 @@ func (r *repeating) answer(w http.ResponseWriter, answer *httptest.ResponseRecor
 		}
 		body, _ = json.Marshal(object)
 		rest := ""
-		for i, text := range texts { // as they are, where they are escaped for JSON already
+		for i, text := range texts { // unchanged at places where they are already escaped for JSON
 			if json.Valid([]byte(`"` + text + `"`)) {
 				rest += fmt.Sprintf(`,"raw_%d":"%s"`, i, text)
 			}
@@ -196,7 +196,7 @@ func (r *repeating) raw(w http.ResponseWriter, texts []string) {
 	_ = buffer.Flush()
 }
 
-// hears starts a server that records everything that is sent to it.
+// hears starts a server that records every request.
 func hears(t *testing.T) (address string, heard func() string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -236,7 +236,7 @@ func (all canaries) in(content []byte) (found []string) {
 }
 
 // TestSecretsReachNothing judges a target that repeats every secret of its configuration in every spelling wherever
-// possible, and looks for the secrets in everything that the program has written, printed and sent to other servers.
+// possible. It searches for the secrets in everything that the program has written, printed and sent to other servers.
 func TestSecretsReachNothing(t *testing.T) {
 	t.Parallel()
 	var repeats atomic.Pointer[repeating]
@@ -266,7 +266,7 @@ func TestSecretsReachNothing(t *testing.T) {
 		p := exec.CommandContext(t.Context(), "agentconform", append(arguments, "--config", file)...)
 		p.Stdout, p.Stderr, p.Env, p.Dir = &printed, &printed, environment, folder
 		repeats.Store(&repeating{all: r.all, real: r.real, sink: sink, named: name == "named"})
-		_ = p.Run() // the exit code tells
+		_ = p.Run() // the exit code is checked instead
 		files := written(t, temporary, folder)
 		files["printed"] = printed.Bytes()
 		for path, content := range files {

@@ -69,7 +69,7 @@ Exit codes: 0 stopped, 2 wrong usage, or it could not start.`,
 	return c
 }
 
-// check refuses flags that exclude each other, and a file that serve did not write or that cannot be written.
+// check refuses flags that exclude each other, a file that serve did not write, and a file that cannot be written.
 func (f *serveFlags) check() error {
 	switch {
 	case f.pace < 0:
@@ -169,7 +169,7 @@ func (f *serveFlags) beginProxy(layers []faults.Layer) (*served, error) {
 		handler = recorded.wrap(handler)
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
-	go func() { _ = server.Serve(listener) }() // until it is closed
+	go func() { _ = server.Serve(listener) }() // until the listener is closed
 	address := "http://" + listener.Addr().String()
 	stop := server.Close
 	if recorded != nil {

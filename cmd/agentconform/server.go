@@ -24,12 +24,12 @@ import (
 )
 
 const (
-	// startLimit is the time in which a server that run starts must answer, if --wait is not given.
+	// startLimit is the time in which a server that run starts must respond, unless --wait is given.
 	startLimit = 60 * time.Second
 	// stopLimit is the time in which a server must end after SIGTERM.
 	stopLimit = 5 * time.Second
-	// outputGrace is the time in which the output of a server that ended must arrive. A process that it started may keep
-	// the output open.
+	// outputGrace is the time in which the remaining output of an ended server must arrive. A process that it started may
+	// keep the output open.
 	outputGrace = time.Second
 )
 
@@ -44,8 +44,8 @@ type server struct {
 	end *target.Ending
 }
 
-// startServer starts the command after "--" in a process group of its own, so that Ctrl-C does not reach it before the
-// test run has removed what it created. Its environment lacks the secrets of the suite.
+// startServer starts the command after "--" in a separate process group, so that Ctrl-C does not reach it before the test
+// run has removed the objects that it created. Its environment does not contain the secrets of the suite.
 func startServer(ctx context.Context, cfg *config.Config, args []string) (*server, error) {
 	s := &server{command: exec.Command(args[0], args[1:]...), output: &lastLines{}, ended: make(chan struct{}),
 		redact: client.NewRedactor(cfg.Secrets(), cfg.Common()...)}
@@ -76,8 +76,8 @@ func serverCommand(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// startServer starts the server of the test run and waits until it answers. The returned function stops it, and prints the
-// end of its output if it ended by itself.
+// startServer starts the server of the test run and waits until it responds. The returned function stops it. If the
+// server has ended early, the function prints the end of its output.
 func (f *runFlags) startServer(ctx context.Context, c *cobra.Command, cfg *config.Config, args []string) (stop func(), err error) {
 	addresses := strings.Join(cfg.Addresses(), " and ")
 	if target.Await(ctx, cfg, 0) == nil {
@@ -93,7 +93,7 @@ func (f *runFlags) startServer(ctx context.Context, c *cobra.Command, cfg *confi
 		s.stop()
 		if end != nil && end.Failed {
 			f.notify(c, "the server ended by itself: %s", end.How)
-			_ = s.printLog(c.ErrOrStderr()) // nothing can be done about an error of the terminal
+			_ = s.printLog(c.ErrOrStderr()) // an error of the terminal cannot be handled
 		}
 	}
 	limit := cmp.Or(f.wait, startLimit)
@@ -107,7 +107,7 @@ func (f *runFlags) startServer(ctx context.Context, c *cobra.Command, cfg *confi
 	return stop, nil
 }
 
-// wait records how the process ends.
+// wait records the end of the process.
 func (s *server) wait() {
 	err := s.command.Wait()
 	how := "exit status 0"
@@ -120,7 +120,7 @@ func (s *server) wait() {
 	close(s.ended)
 }
 
-// Ended returns how the process ended, or nil while it runs.
+// Ended returns the end of the process, or nil while it runs.
 func (s *server) Ended() *target.Ending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *server) Ended() *target.Ending {
 }
 
 // await waits until the addresses of the configuration respond. It returns an error if the server ends with an error
-// before. One that ends without an error may have started another process.
+// before. If it ends without an error, it may have started another process.
 func (s *server) await(ctx context.Context, cfg *config.Config, limit time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -144,7 +144,7 @@ func (s *server) await(ctx context.Context, cfg *config.Config, limit time.Durat
 	return target.Await(ctx, cfg, limit)
 }
 
-// stop ends the process and those that it started: with SIGTERM, and after a time with SIGKILL.
+// stop ends the process and its children: with SIGTERM, and after a time limit with SIGKILL.
 func (s *server) stop() {
 	terminate(s.command)
 	deadline := time.Now().Add(stopLimit)
@@ -188,17 +188,17 @@ func (s *server) printLog(w io.Writer) error {
 	return err
 }
 
-// The output of a server is kept as the last lines, each cut.
+// The suite keeps the last lines of a server's output, with a maximum length each.
 const (
 	keptLines = 40
 	keptLine  = 400 // bytes
 )
 
-// lastLines keeps the last lines of what is written. It is safe for concurrent use.
+// lastLines keeps the last lines of the written text. It is safe for concurrent use.
 type lastLines struct {
 	mu   sync.Mutex
 	all  []string
-	line []byte // not ended yet
+	line []byte // an incomplete line
 }
 
 // Write implements io.Writer.

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ownGroup starts a command in a process group of its own.
+// ownGroup starts a command in a separate process group.
 func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // terminate asks the process group of a command to end. An error means that it has ended.

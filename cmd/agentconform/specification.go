@@ -12,8 +12,8 @@ import (
 	"github.com/agentconform/agentconform/reports/html"
 )
 
-// listHTML writes the page of the specification with examples from result files. A file with the name of a fault shows
-// how its rule is broken, and each other file shows how a server meets the rules that it passed.
+// listHTML writes the page of the specification with examples from result files. A file with the name of a fault shows a
+// server that breaks the rule. Any other file shows a server that meets the rules that it passed.
 func listHTML(w io.Writer, c *features.Catalogue, files []string) error {
 	page := html.Specification{Suite: suiteOf(c)}
 	for _, e := range features.Excluded() {

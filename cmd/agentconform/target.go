@@ -33,8 +33,8 @@ func (t *targetFlags) addConfig(c *cobra.Command) {
 	c.Flags().StringVar(&t.config, "config", "", "configuration `file` (default "+config.DefaultFile+", if it exists)")
 }
 
-// addresses returns the values of these flags by key. If one flag is given, both addresses of the file and the
-// environment are overridden.
+// addresses returns the values of these flags by key. If one flag is given, both addresses in the file and the
+// environment are ignored.
 func (t *targetFlags) addresses() map[string]string {
 	if t.target == "" && t.agentTarget == "" {
 		return map[string]string{}
@@ -42,7 +42,7 @@ func (t *targetFlags) addresses() map[string]string {
 	return map[string]string{"target": t.target, "agent_target": t.agentTarget}
 }
 
-// load reads the configuration with these flags over it.
+// load reads the configuration and applies these flags.
 func (t *targetFlags) load() (*config.Config, error) {
 	return config.Load(config.Sources{File: t.config, Environ: os.Environ(), Flags: t.addresses()})
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shownCommand is a command of a page, with the output that the page shows: "..." stands for any text of a line or,
-// alone, for any lines.
+// shownCommand is a command in a page, with the output that the page shows. "..." stands for any text in a line. If it is
+// the whole line, it stands for any lines.
 type shownCommand struct {
 	command string
 	output  []string
@@ -57,7 +57,7 @@ var inBackground = regexp.MustCompile(`> (\S+) &$`)
 
 const mark = "--- next command ---"
 
-// TestVendorPage runs every command of docs/vendor.md in one shell, and compares what they print with the page.
+// TestVendorPage runs every command of docs/vendor.md in one shell, and compares the output with the page.
 func TestVendorPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/vendor.md")

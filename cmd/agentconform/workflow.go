@@ -16,8 +16,9 @@ import (
 	"github.com/agentconform/agentconform/steps/target"
 )
 
-// inWorkflow does the work of a command. With --format github, GitHub ignores the commands in its output, whoever wrote them,
-// until a line has the token, and the error of work that has ended without reports becomes an annotation.
+// inWorkflow does the work of a command. With --format github, GitHub ignores commands in the output until a line has the
+// token, because the output may contain text of the target. If the work ends with an error and without reports, the error
+// becomes an annotation.
 func (f *runFlags) inWorkflow(out io.Writer, work func() error) error {
 	if f.format != formatGitHub {
 		return work()
@@ -63,7 +64,7 @@ func appendTo(variable string, write func(io.Writer) error) error {
 	return nil
 }
 
-// writeEvent writes an event of a test run as JSON. Programs need neither polls nor waits.
+// writeEvent writes an event of a test run as JSON. It omits polls and waits, which programs do not need.
 func writeEvent(w *events.Writer, e target.Event) {
 	switch e.Kind {
 	case target.Planned:

@@ -34,7 +34,7 @@ type wrongSetup struct {
 	says   string // matches the line
 }
 
-// setups creates wrong set-ups of a reference.
+// setups creates wrong set-ups of a reference server.
 type setups struct {
 	server *reference.Server
 	ca     *authority
@@ -124,7 +124,7 @@ func silent(http.Handler) http.Handler {
 	})
 }
 
-// through configures a proxy that returns the status for every request, for a host name that does not exist.
+// through configures a proxy that returns the status for every request. The host name of the target does not exist.
 func through(scheme string, status int) func(*testing.T, *config.Config) {
 	return func(t *testing.T, c *config.Config) {
 		proxy := httptest.NewServer(answering(status, "Content-Type", "text/plain", "no")(nil))
@@ -192,12 +192,12 @@ func TestDoctorNamesEachWrongSetup(t *testing.T) {
 	}
 }
 
-// compressed removes the alignment of columns from a line of doctor.
+// compressed removes the column alignment from a line of doctor.
 func compressed(line string) string { return regexp.MustCompile(` {2,}`).ReplaceAllString(line, " ") }
 
 func plainly(h http.Handler) http.Handler { return h }
 
-// unreached returns set-ups in which the target is not reached: the address, TLS, proxies.
+// unreached returns set-ups in which the request does not reach the target: the address, TLS, proxies.
 func (s setups) unreached() []wrongSetup {
 	long := time.Now().Add(1000 * time.Hour)
 	mutual := s.certificate("127.0.0.1", long)

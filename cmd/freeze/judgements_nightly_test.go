@@ -19,8 +19,8 @@ import (
 
 const root = "../.."
 
-// TestReleasedJudgements runs the tables of each release against the present judgements: what passed must still pass. If
-// the signature of a judgement has changed, its calls in the archive are changed by hand, and nothing else.
+// TestReleasedJudgements runs the tables of each release against the current judgements: rows that passed must still
+// pass. If the signature of a judgement has changed, edit only its calls in the archive, by hand.
 func TestReleasedJudgements(t *testing.T) {
 	for _, version := range requirements.Versions() {
 		if !isReleased(version) {
@@ -58,7 +58,7 @@ func runTables(t *testing.T, archive *txtar.Archive, replaced map[string][]byte)
 	replace := map[string]string{}
 	now, err := tablesIn(root)
 	require.NoError(t, err)
-	for _, f := range now.Files { // tables that are newer than the archive are not compiled
+	for _, f := range now.Files { // does not compile tables that are newer than the archive
 		replace[filepath.Join(absolute, f.Name)] = ""
 	}
 	for _, f := range archive.Files {

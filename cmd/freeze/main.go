@@ -1,6 +1,6 @@
-// Command freeze writes the requirement set of a release into spec/requirements: VERSION.yaml has the requirements and
+// Command freeze writes the requirement set of a release into spec/requirements. VERSION.yaml has the requirements and
 // scenarios, and the harmless servers of the self-test. With -judgements it also writes VERSION.txtar, the tables of the
-// judgements, whose passing rows must pass for good. It is run from the root of the repository.
+// judgements: rows that pass must pass in all later versions. Run it in the root of the repository.
 package main
 
 import (
@@ -57,7 +57,7 @@ func run(version string, judgements bool) error {
 	return os.WriteFile(filepath.Join(folder, version+".txtar"), txtar.Format(archive), 0o644)
 }
 
-// setOf returns the set of the present requirements.
+// setOf returns the set of the current requirements.
 func setOf(version string, c *features.Catalogue) *requirements.Set {
 	set := c.Set(version)
 	set.Equivalents = map[string][]string{}

@@ -13,14 +13,15 @@ import (
 	"github.com/agentconform/agentconform/spec/requirements"
 )
 
-// isReleased reports whether a set has the tables of judgements, which are written at the release.
+// isReleased reports whether a set has the tables of judgements, which are written for a release.
 func isReleased(version string) bool {
 	_, err := os.Stat("../../" + folder + "/" + version + ".txtar")
 	return err == nil
 }
 
-// TestSets compares the sets with the present requirements. The set of the next release has exactly these. A released set
-// may lack some, but each of its scenarios and harmless servers still exists, or changes.yaml has what became of it.
+// TestSets compares the sets with the current requirements. The set of the next release has exactly these. A released set
+// may lack some. Each of its scenarios and harmless servers must still exist, or changes.yaml must explain why it does
+// not.
 func TestSets(t *testing.T) {
 	catalogue, err := features.Load()
 	require.NoError(t, err)
