@@ -15,8 +15,8 @@ import (
 //go:embed cases.yaml
 var casesFile []byte
 
-// Case is something that a client may send, with the scenarios of a requirement that judge it, or the reason why none
-// does.
+// Case is a kind of request that a client may send, with the scenarios of a requirement that judge it, or the reason why
+// there are none.
 type Case struct {
 	Operation   string   `json:"operation"`
 	Place       string   `json:"place"`

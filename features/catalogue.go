@@ -32,7 +32,7 @@ const (
 // Profiles are all profiles in the order of the interface.
 var Profiles = []string{ControlPlane, AgentServer, EndToEnd}
 
-// Tags that control when a scenario runs, or select it.
+// Tags that determine when a scenario runs, or select it.
 const (
 	// TagLast marks scenarios that run after all others.
 	TagLast = "@last"
@@ -42,8 +42,8 @@ const (
 	TagSituation = "@situation"
 )
 
-// Subjects are the tags of features and rules for what a violation puts at risk. Reports list failures of isolation first,
-// then those of security and rollback, then those without a tag, and those of form last.
+// Subjects are the tags for the risk of a violation, on features and rules. Reports list failures of isolation first,
+// then those of security and rollback, then those without a tag, and last those of form.
 var Subjects = []string{"@isolation", "@security", "@rollback", "@form"}
 
 // Requirement is one Rule: a statement of the interface that can be observed from outside.
@@ -54,8 +54,8 @@ type Requirement struct {
 	Quote       string        `json:"quote,omitempty"`    // the sentence of the interface, with " ... " for omitted parts, or ""
 	Description string        `json:"description"`        // without the quote
 	Needs       string        `json:"requires,omitempty"` // keys of the configuration that it needs to be judged: "alternatives.tag_ref"
-	Sections    []string      `json:"sections"`           // of the interface
-	After       []string      `json:"after,omitempty"`    // IDs of requirements whose failure explains that of a scenario
+	Sections    []string      `json:"sections"`           // sections of the interface
+	After       []string      `json:"after,omitempty"`    // IDs of requirements whose failure explains a failure of a scenario
 	Profile     string        `json:"profile"`
 	Subject     string        `json:"-"` // "isolation", "security", "rollback", "form" or ""
 	Feature     string        `json:"feature"`
@@ -79,10 +79,10 @@ type Scenario struct {
 	Requirement *Requirement `json:"-"`
 	Name        string       `json:"name"`
 	URI         string       `json:"uri"`
-	Line        int          `json:"line"` // of the scenario, or of the row of its examples
+	Line        int          `json:"line"` // line of the scenario, or of the row of its examples
 	Tags        []string     `json:"-"`
-	Terms       Terms        `json:"-"` // from its tags
-	After       []string     `json:"-"` // IDs of requirements whose failure explains one of this scenario, from its tags @after:ID
+	Terms       Terms        `json:"-"` // derived from the tags
+	After       []string     `json:"-"` // IDs of requirements whose failure explains a failure of this scenario, from its tags @after:ID
 	Steps       []Step       `json:"-"`
 }
 
@@ -96,14 +96,14 @@ type Step struct {
 // Is reports whether the scenario has the tag.
 func (s *Scenario) Is(tag string) bool { return slices.Contains(s.Tags, tag) }
 
-// Key returns the place of the scenario in the features: "control_plane/list.feature:12".
+// Key returns the file and line of the scenario: "control_plane/list.feature:12".
 func (s *Scenario) Key() string { return fmt.Sprintf("%s:%d", s.URI, s.Line) }
 
 // Attribution returns the name under which the exchanges of the scenario are recorded.
 func (s *Scenario) Attribution() string { return s.Key() + " " + s.Name }
 
-// Digest returns an identifier of what the scenario judges: a hash of the ID of its requirement and the texts of its steps.
-// It does not depend on its name, its tags or its place.
+// Digest returns an identifier of the content of the scenario: a hash of the ID of its requirement and the texts of its
+// steps. It does not depend on its name, its tags or its line.
 func (s *Scenario) Digest() string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, s.Requirement.ID)
@@ -139,8 +139,8 @@ type Catalogue struct {
 // Load reads the embedded features.
 func Load() (*Catalogue, error) { return Parse(files) }
 
-// Parse reads every feature file below fsys. It returns an error for files in which a scenario would be lost: one outside
-// a rule, a rule without an ID, level or section, and a rule without scenarios.
+// Parse reads every feature file below fsys. It returns an error for a file with which a scenario would be ignored: a
+// scenario outside a rule, a rule without an ID, level or section, or a rule without scenarios.
 func Parse(fsys fs.FS) (*Catalogue, error) {
 	c := &Catalogue{}
 	var problems []error
@@ -169,9 +169,9 @@ func Parse(fsys fs.FS) (*Catalogue, error) {
 	return c, errors.Join(slices.Concat(problems, c.checkCauses(), c.checkCapabilities())...)
 }
 
-// checkCauses returns an error for each tag @after that would hide a failure: one that names an unknown requirement or a
-// weaker one (a SHOULD for a MUST), one that closes a circle, and any on a requirement of isolation, whose failures are
-// always separate findings.
+// checkCauses returns an error for each tag @after that would hide a failure. The tag names an unknown requirement or a
+// weaker one (a SHOULD for a MUST), closes a circle, or is on a requirement of isolation, whose failures are always
+// separate findings.
 func (c *Catalogue) checkCauses() (problems []error) {
 	var explains func(cause, id string, past int) bool
 	explains = func(cause, id string, past int) bool {
@@ -224,7 +224,7 @@ func (c *Catalogue) Find(id string) *Requirement {
 	return nil
 }
 
-// Nearest returns the ID that is most similar to id, or "" if none is.
+// Nearest returns the ID that is most similar to id, or "" if there is none.
 func (c *Catalogue) Nearest(id string) string {
 	var ids []string
 	for _, r := range c.Requirements {

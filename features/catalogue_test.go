@@ -95,7 +95,7 @@ func TestKeywordsAreNotMisspelled(t *testing.T) {
 	}
 }
 
-// TestEveryScenarioJudges checks that each scenario acts and judges: without a Then it cannot fail.
+// TestEveryScenarioJudges checks that each scenario has a When and a Then. Without a Then it cannot fail.
 func TestEveryScenarioJudges(t *testing.T) {
 	catalogue := loaded(t)
 	for _, s := range catalogue.Scenarios() {

@@ -20,7 +20,7 @@ type Capability struct {
 	Profile      string   `yaml:"profile"`
 	Core         bool     `yaml:"core"`  // claimed with every other capability of its profile
 	Title        string   `yaml:"title"` // for people
-	Why          string   `yaml:"why"`   // of a core: why it is always claimed
+	Why          string   `yaml:"why"`   // for a core: the reason why it is always claimed
 	Requirements []string `yaml:"requirements"`
 }
 
@@ -58,8 +58,8 @@ func Capabilities(counts func(id string) bool) (all []reports.Capability) {
 	return all
 }
 
-// checkCapabilities returns an error for each requirement that is in no capability of its profile: no claim would have it,
-// and no page could show where it belongs.
+// checkCapabilities returns an error for each requirement that is in no capability of its profile. No claim would include
+// it, and no page could show its place.
 func (c *Catalogue) checkCapabilities() (problems []error) {
 	for _, r := range c.Requirements {
 		if own := capabilityOf[r.ID]; own != nil && own.Profile == r.Profile {
@@ -93,8 +93,8 @@ func ClaimWords() []string {
 	return words
 }
 
-// Lacks returns the word that would claim the requirement, or "" if it is claimed. The word is its profile if nothing of
-// the profile is claimed, otherwise its capability.
+// Lacks returns the word that would claim the requirement, or "" if it is claimed. If nothing in its profile is claimed,
+// the word is the profile. Otherwise it is the capability.
 func (c Claims) Lacks(q *Requirement) string {
 	own := capabilityOf[q.ID]
 	switch {
@@ -106,8 +106,8 @@ func (c Claims) Lacks(q *Requirement) string {
 	return own.Name
 }
 
-// Promised returns the capability of a requirement that must be judged because it was claimed, or "". These are all
-// requirements of a capability that the claim names, and the MUSTs of cores and profiles.
+// Promised returns the capability of a requirement that must be judged because of the claim, or "". Such requirements are
+// all requirements of a claimed capability, and the MUSTs of claimed cores and profiles.
 func (c Claims) Promised(q *Requirement) string {
 	own := capabilityOf[q.ID]
 	if own == nil || !c.Names(q) && (q.Level != reports.Must || !c.covers(own)) {
@@ -116,8 +116,8 @@ func (c Claims) Promised(q *Requirement) string {
 	return own.Name
 }
 
-// Names reports whether the claim names the capability of a requirement and that is not a core. The requirement then
-// counts as MUST, whatever its level.
+// Names reports whether the claim names the capability of a requirement, and the capability is not a core. The
+// requirement then counts as MUST, whatever its level is.
 func (c Claims) Names(q *Requirement) bool {
 	own := capabilityOf[q.ID]
 	return own != nil && !own.Core && slices.Contains(c, own.Name)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Extract returns the content of a file without the rules that have none of the scenarios, and without the rows of
-// examples of other scenarios. Their lines are empty, so that all other lines keep their numbers. Executing the extract
+// Extract returns the content of a file with only the given scenarios. It omits rules without any of them, and rows of
+// examples of other scenarios. Omitted lines are empty, so that all other lines keep their numbers. Executing the extract
 // takes less time and memory than skipping most of the scenarios of a file.
 func (f File) Extract(selected []*Scenario) []byte {
 	lines := bytes.Split(f.Content, []byte("\n"))

@@ -99,8 +99,8 @@ func grouped(c *Catalogue, text func(*Requirement) string) (all []*group) {
 	return all
 }
 
-// Variations returns what a conforming target may do differently: the paragraph of the description that begins with "A
-// conforming target may", from "may" on, or "" if there is none.
+// Variations returns the permitted differences of conforming targets: the paragraph of the description that begins with
+// "A conforming target may", from "may" on, or "".
 func (f File) Variations() string {
 	for paragraph := range strings.SplitSeq(f.Description, "\n\n") {
 		if text, found := strings.CutPrefix(strings.ReplaceAll(paragraph, "\n", " "), "A conforming target "); found {

@@ -160,19 +160,19 @@ func (p *parser) scenario(pickle *messages.Pickle) (*Scenario, error) {
 	return s, nil
 }
 
-// describes reports whether a tag describes a requirement or when it is judged.
+// describes reports whether a tag describes a requirement, or when to judge it.
 func describes(tag string) bool {
 	return describesRule(tag) || afterTag.MatchString(tag) || slices.Contains([]string{TagLast, TagSlow, TagSituation}, tag)
 }
 
-// describesRule reports whether a tag describes a requirement, so that a scenario cannot have it.
+// describesRule reports whether a tag describes a requirement. A scenario cannot have such a tag.
 func describesRule(tag string) bool {
 	return idTag.MatchString(tag) || sectionTag.MatchString(tag) || levels[tag] != "" || slices.Contains(Subjects, tag) ||
 		slices.Contains(Profiles, strings.TrimPrefix(tag, "@"))
 }
 
-// cutQuote returns the quote of the interface at the beginning of a description, if any, and the rest. The quote ends with
-// the first line that ends in a quotation mark, since sentences of the interface contain quotation marks too.
+// cutQuote returns the quote of the interface at the beginning of a description, if any, and the rest. The quote ends
+// with the first line that ends in a quotation mark, because the interface contains quotation marks itself.
 func cutQuote(text string) (quote, rest string, err error) {
 	quoted, found := strings.CutPrefix(text, `"`)
 	if !found {

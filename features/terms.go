@@ -32,20 +32,20 @@ type Terms struct {
 	Anonymous              bool
 	Shares                 []string
 	Reads                  *Reads // nil if no existing deployment can be used
-	Deployments, Revisions int    // the maximum that it creates and no other scenario uses
+	Deployments, Revisions int    // maximum number for this scenario only
 	Writes                 bool
 	Record                 bool
 }
 
-// Reads is what existing deployments must have for scenarios that only read them.
+// Reads has the properties that existing deployments must have for scenarios that only read them.
 type Reads struct{ Deployments, Revisions, Settled int }
 
-// Shared has the names of what scenarios share: a deployment that nobody changes, another one, one that scenarios change
-// in turn, one that was updated to another source, one with more than 20 revisions, those to which the events of package
-// situations happen, and the agent server.
+// Shared has the names of the objects that scenarios share: a deployment that nobody changes, another one, a few that
+// scenarios change one after the other, one that was updated to another source, one with more than 20 revisions, those to
+// which the events of package situations happen, and the agent server.
 var Shared = []string{"deployment", "another", "changing", "updated", "history", "situations", AgentServer}
 
-// keys matches one or more keys, each with the value that it must have, if any.
+// keys matches one or more keys, each with an optional required value.
 var keys = regexp.MustCompile(`^((create\.body\.source=[^|]+|[^=|]+(=true)?)(\||$))+$`)
 
 // Creates reports whether a scenario creates deployments or revisions that no other scenario uses.
@@ -53,7 +53,7 @@ func (t Terms) Creates() bool { return t.Deployments+t.Revisions > 0 }
 
 var numbers = regexp.MustCompile(`^(?:(revisions|settled)=)?(\d+)(?:/(\d+))?$`)
 
-// take adds a tag. It reports whether the tag is one of terms.
+// take adds a tag. It reports whether the tag is one of the tags of terms.
 func (t *Terms) take(tag string) (known bool, err error) {
 	name, value, valued := strings.Cut(tag, ":")
 	n := numbers.FindStringSubmatch(value)
@@ -121,7 +121,7 @@ func (r *Requirement) needs() string {
 	return strings.ReplaceAll(strings.Join(keys, " and "), "create.body.source=", "a create.body with the source ")
 }
 
-// need reports whether the terms have a need, or one that includes it: users.1 includes users.
+// need reports whether the terms have a need, or another need that includes it: users.1 includes users.
 func (t Terms) need(key string) bool {
 	return slices.ContainsFunc(t.Needs, func(have []string) bool {
 		return strings.Join(have, " or ") == key || key == "users" && strings.HasPrefix(have[0], "users.")

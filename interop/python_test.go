@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The packages that graph.py and auth.py import, as far as the test needs them, and the test. Real servers are in
-// interop/run.sh.
+// The packages that graph.py and auth.py import, reduced to what the test needs, and the test. interop/run.sh tests real
+// servers.
 var pythonStubs = map[string]string{
 	"langchain_core/messages.py":  "AIMessage = ToolMessage = None\n",
 	"langchain_core/runnables.py": "RunnableConfig = None\n",
@@ -66,7 +66,7 @@ assert kept["owner"] == "ada"  # the same dict
 `,
 }
 
-// TestPythonFilesOnOtherServers calls the graph and the handler in Python as servers of other versions do: with messages
+// TestPythonFilesOnOtherServers calls the graph and the handler in Python like servers of other versions: with messages
 // whose text is a method, with metadata that is None, and with the headers as the only argument.
 func TestPythonFilesOnOtherServers(t *testing.T) {
 	python, err := exec.LookPath("python3")

@@ -34,7 +34,7 @@ var files embed.FS
 //go:embed python/requirements.txt javascript/server.mjs agentconform.yaml
 var kit embed.FS
 
-// The parts of the files that variants of a source change. Each occurs once in its file.
+// The parts of the files that variants of a source replace. Each occurs once in its file.
 const (
 	prefix      = `"You said: "`
 	nextPrefix  = `"Next: you said: "`

@@ -18,7 +18,7 @@ import (
 
 // agent is the agent server of a deployment. Its threads remain when a new revision is deployed.
 type agent struct {
-	voice   string    // of the revision in service
+	voice   string    // voice of the revision in service
 	threads []*thread // oldest first
 	ids     int       // the number of IDs in use
 }

@@ -31,7 +31,7 @@ import (
 type Options struct {
 	Edition string                          // config.Cloud or config.SelfHosted
 	Layer   func(http.Handler) http.Handler // wraps the handler of each host; may be nil
-	// Listen creates the listeners. nil means net.Listen.
+	// Listen creates the listeners. If it is nil, net.Listen is used.
 	Listen func(network, address string) (net.Listener, error)
 }
 
@@ -47,7 +47,7 @@ type Server struct {
 	work   sync.WaitGroup // builds and runs
 	hosts  []*httptest.Server
 
-	mu          sync.Mutex // guards the fields below and everything that they refer to; handlers hold it
+	mu          sync.Mutex // guards the fields below and all objects in them; handlers hold it
 	lastTime    time.Time  // the last result of now
 	agents      map[string]*agent
 	deployments map[string]*deployment
@@ -94,7 +94,7 @@ func (s *Server) Close() {
 	s.work.Wait()
 }
 
-// precision is the precision of the times in responses.
+// precision is the precision of times in responses.
 const precision = 100 * time.Microsecond
 
 // now returns the current time, and never the same time twice. The caller holds the lock.
@@ -117,8 +117,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// tenants contains the tenants of the control plane (interface, section 5). The interface does not specify the header of the
-// tenant ID.
+// tenants contains the tenants of the control plane (interface, section 5). The interface does not specify the header of
+// the tenant ID.
 var tenants = []config.Credentials{
 	{APIKey: "key/of/the+owner=", TenantID: "tenant-one", Bearer: "owner.bearer~token"},
 	{APIKey: "key/of/another=", TenantID: "tenant-two", Bearer: "other.bearer~token"},
@@ -141,10 +141,10 @@ func tenantOf(r *http.Request) string {
 type User struct {
 	Token, Identity, Role string
 	Team                  string // also restricts access
-	Studio                bool   // of the visual development environment, for which there is no filter (section 5, item 7)
+	Studio                bool   // a user of the visual development environment, for whom there is no filter (section 5, item 7)
 }
 
-// Users contains two regular users, a studio user, and one with the identity of the first in another team.
+// Users contains two regular users, a studio user, and a user with the identity of the first in a different team.
 var Users = []User{
 	{Token: "ada.token.aaaa", Identity: "ada@example.org", Role: "alto", Team: "choir/1"},
 	{Token: "bob.token.bbbb", Identity: "bob#2", Role: "bass"},
@@ -152,7 +152,7 @@ var Users = []User{
 	{Token: "ada.token.dddd", Identity: "ada@example.org", Role: "alto", Team: "choir/2"},
 }
 
-// blockedToken is the token of a user who is no longer let in.
+// blockedToken is the token of a user whose access was withdrawn.
 const blockedToken = "eve.token.eeee"
 
 // bearer returns the bearer token of a request. The scheme is case-insensitive (RFC 9110, section 11.1).
@@ -174,10 +174,10 @@ type call struct {
 	body     []byte
 	problems []object
 
-	tenant     string // at the control plane
+	tenant     string // tenant at the control plane
 	deployment *deployment
 
-	user   User // at an agent server
+	user   User // user at an agent server
 	agent  *agent
 	thread *thread
 	run    *run
@@ -210,7 +210,7 @@ func (c *call) read(into any) {
 type response struct {
 	status int
 	body   []byte          // nil means no body
-	wait   <-chan struct{} // if not nil, the handler is called again when it is closed
+	wait   <-chan struct{} // if not nil, the handler is called again when the channel is closed
 }
 
 // answer returns a response with indented JSON in which slashes are escaped (RFC 8259, section 7).
@@ -273,7 +273,7 @@ func instant(t time.Time, n int) string {
 	return t.In(zones[n%len(zones)]).Format(layouts[n%len(layouts)])
 }
 
-// orElse returns the value of a pointer, or a fallback if it is nil.
+// orElse returns the value of a pointer, or the fallback if it is nil.
 func orElse[T any](p *T, fallback T) T {
 	if p == nil {
 		return fallback
