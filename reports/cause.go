@@ -3,17 +3,17 @@ package reports
 // Skip is the reason why a scenario or a requirement was skipped.
 type Skip struct {
 	Kind SkipKind `json:"kind"`
-	// Key is the key of the configuration or the option of the command that caused the skip. If the target lacks
-	// something optional, Key names that. It may be empty.
+	// Key is the key of the configuration or the option of the command that caused the skip. If the target lacks an
+	// optional feature, Key is the name of the feature. It may be empty.
 	Key string `json:"key,omitempty"`
 }
 
 // SkipKind is the kind of a skip.
 type SkipKind string
 
-// The kinds of skips. A test run with any of them is partial, except NotApplicable, and OtherHalf without --require-whole.
+// The kinds of skips. A skip makes a test run partial, except NotApplicable, and OtherHalf without --require-whole.
 const (
-	NotApplicable SkipKind = "not-applicable" // the target need not have what the scenario tests
+	NotApplicable SkipKind = "not-applicable" // the target need not have the tested feature
 	NotConfigured SkipKind = "not-configured" // the key is not in the configuration
 	NotSelected   SkipKind = "not-selected"   // an option of the command excludes it
 	NotClaimed    SkipKind = "not-claimed"    // the key supports does not include it
@@ -111,7 +111,7 @@ func SetScope(r *Result, absent []NotJudged) {
 }
 
 // Catalogue returns the number of requirements of the suite, including those that the result does not contain. If only an
-// agent server is tested, it returns the number of those about it.
+// agent server is tested, it returns the number of requirements about the agent server.
 func (r *Result) Catalogue() int {
 	all := max(r.Suite.Requirements, len(r.Requirements))
 	for _, each := range r.NotJudged {
@@ -122,7 +122,7 @@ func (r *Result) Catalogue() int {
 	return all
 }
 
-// IsOutside reports whether a requirement is about the half that is not tested. With --require-whole both halves must be.
+// IsOutside reports whether a requirement is about the half that is not tested. With --require-whole it returns false.
 func (r *Result) IsOutside(n NotJudged) bool { return n.Kind == OtherHalf && !r.Run.Whole }
 
 // UnjudgedCount returns the number of skipped requirements that apply to the target as far as is known. They were not

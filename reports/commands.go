@@ -13,16 +13,16 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// ProxyVariable replaces the URL of a proxy in reports if it contains a user name or password. It is the name of the
-// environment variable with the URL.
+// ProxyVariable replaces the URL of a proxy in reports if the URL contains a user name or password. It is the name of the
+// environment variable that contains the URL.
 const ProxyVariable = "$AGENTCONFORM_PROXY"
 
-// Connection is how the target was reached: the options that curl needs in addition to the request. Paths are those of
-// the test run.
+// Connection describes how the test run reached the target: the options that curl needs in addition to the request. Paths
+// are relative to the working folder of the test run.
 type Connection struct {
 	CA         string            `json:"ca,omitempty"`          // PEM file with the certificates of trusted authorities
 	Cert       string            `json:"cert,omitempty"`        // PEM file with the client certificate
-	Key        string            `json:"key,omitempty"`         // PEM file with its key; empty: in the file of Cert
+	Key        string            `json:"key,omitempty"`         // PEM file with the key of Cert; empty: in the file of Cert
 	ServerName string            `json:"server_name,omitempty"` // name in the certificate, if it is not the host
 	Insecure   bool              `json:"insecure,omitempty"`    // certificates of servers were not verified
 	Proxy      string            `json:"proxy,omitempty"`       // URL, or ProxyVariable
@@ -52,8 +52,9 @@ func HostPort(address string) string {
 // certEscaper escapes the characters that have a meaning in curl's option --cert.
 var certEscaper = strings.NewReplacer(`\`, `\\`, ":", `\:`)
 
-// Curl returns the arguments, quoted for a POSIX shell, with which curl connects to an address like the test run did, and
-// the address to call. Its host is c.ServerName if that is set, because curl takes the name only from the address.
+// Curl returns the arguments, quoted for a POSIX shell, with which curl connects to an address in the same way as the
+// test run. It also returns the address to call. If c.ServerName is set, it is the host of this address, because curl
+// takes the name only from there.
 func (c *Connection) Curl(address string) (arguments []string, called string) {
 	at := HostPort(address)
 	u, err := url.Parse(address)
@@ -141,7 +142,7 @@ func (r *Run) Out() string {
 	return cmp.Or(r.Flag("--out"), DefaultOut)
 }
 
-// usesDefaultConfig reports whether the test run used the configuration that is found without a flag.
+// usesDefaultConfig reports whether the test run used the configuration file that is read if no flag names one.
 func (r *Run) usesDefaultConfig() bool {
 	return len(r.Arguments) > 0 && !slices.ContainsFunc(r.Arguments, func(a string) bool {
 		return strings.HasPrefix(a, "--config") || strings.HasPrefix(a, "--target") || strings.HasPrefix(a, "--agent-target")
@@ -158,7 +159,7 @@ func (r *Run) Flags(names ...string) (words string) {
 	return words
 }
 
-// findingID matches the ID of a finding, in contrast to that of a requirement.
+// findingID matches the ID of a finding, but not the ID of a requirement.
 var findingID = regexp.MustCompile(`^[0-9a-f]+$`)
 
 // ReplayCommand returns the command that judges a finding, or all findings of a requirement, again, with the target flags
@@ -185,8 +186,8 @@ func (r *Run) ReplayCommand(id string) string {
 	return "agentconform replay " + ShellWord(id) + flags
 }
 
-// CleanCommand returns the command that removes the remaining objects of a test run, with its target flags. out is the
-// folder of its ledger and may be empty.
+// CleanCommand returns the command that removes the remaining objects of a test run, with the target flags of the test
+// run. out is the folder of its ledger and may be empty.
 func (r *Run) CleanCommand(out string) string {
 	command := "agentconform clean" + r.Flags("--target", "--agent-target", "--config")
 	if out != "" {

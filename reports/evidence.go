@@ -19,12 +19,12 @@ import (
 // report with all of them.
 const (
 	MaxBody   = 64 << 10 // of a body
-	maxHeader = 8 << 10  // of a header's value, the address and an error text
-	maxName   = 256      // of a header's name
+	maxHeader = 8 << 10  // for the value of a header, the address and an error text
+	maxName   = 256      // for the name of a header
 	maxValues = 200      // number of header values in a request or response
 )
 
-// Record appends exchanges to all, cut to the maximum sizes, with ids that count from 1.
+// Record appends exchanges to all, cut to the maximum sizes, with ids counted from 1.
 func Record(all []Exchange, more ...Exchange) []Exchange {
 	for _, x := range more {
 		x.ID = len(all) + 1
@@ -127,10 +127,10 @@ func (r *Result) Exchange(id int) (Exchange, error) {
 	return r.Exchanges[i], nil
 }
 
-// RemovedNote explains a curl line with the IDs of objects that the test run has removed, as most do.
+// RemovedNote explains a curl line that contains IDs of removed objects. Most test runs remove their objects.
 const RemovedNote = "The last request names objects that the test run has removed. The script creates new ones."
 
-// CurlNote returns the note about the curl line of a finding, or "" if nothing that it names was removed.
+// CurlNote returns the note about the curl line of a finding, or "" if none of its objects was removed.
 func (r *Result) CurlNote(f *Finding) string {
 	x, err := r.Exchange(f.Exchange)
 	if err != nil {
@@ -146,8 +146,8 @@ func (r *Result) CurlNote(f *Finding) string {
 }
 
 // SetExchanges sets the exchanges of r to those in the order, with new ids: order[0] becomes 1, order[1] becomes 2 and so
-// on. It updates all references. The order contains each id to which a finding refers once. At the end of a test run the ids become
-// independent of timing.
+// on. It updates all references. The order must contain each id that a finding refers to, once. It is called at the end
+// of a test run, so that the ids do not depend on timing.
 func (r *Result) SetExchanges(order []int, exchange func(id int) Exchange) {
 	renamed, moved := make(map[int]int, len(order)), make([]Exchange, len(order))
 	for i, id := range order {
@@ -174,7 +174,7 @@ func renumber(requirements []Requirement, findings []Finding, renamed map[int]in
 	}
 	for q := range Each(requirements) {
 		for s := range Each(q.Scenarios) {
-			ids := []int{} // a repetition that is not the last one may have others
+			ids := []int{} // an earlier repetition may have other exchanges
 			for _, id := range s.Exchanges {
 				if renamed[id] > 0 {
 					ids = append(ids, renamed[id])
@@ -186,7 +186,7 @@ func renumber(requirements []Requirement, findings []Finding, renamed map[int]in
 	}
 }
 
-// Links returns the exchanges that led to the finding: at least the one that shows it, if there is one.
+// Links returns the exchanges that led to the finding: at least the one that shows it, if any.
 func (f *Finding) Links() []Link {
 	if len(f.Exchanges) == 0 && f.Exchange > 0 {
 		return []Link{{Exchange: f.Exchange, Part: Observation}}

@@ -38,15 +38,15 @@ type Exchange struct {
 const RepeatedNote = "the suite sent this request twice, because the server closed an idle connection without a " +
 	"response; the server may have carried out both requests"
 
-// Message is the request or response of an exchange. If the body was too long and is cut, Size and SHA256 are those of the
-// whole body.
+// Message is the request or response of an exchange. If the body was cut because it is too long, Size and SHA256 are
+// those of the whole body.
 type Message struct {
 	Headers map[string][]string `json:"headers"`
 	Body    string              `json:"body"`
 	Size    int                 `json:"size,omitempty"`
 	SHA256  string              `json:"sha256,omitempty"`
-	// Secrets are the places of a request at which the suite put a secret. Names of variables are replaced by their values
-	// only at these places: at all others they are text, which may come from the target.
+	// Secrets are the places of a request at which the suite inserted a secret. Only there a name of a variable stands for
+	// its value. At any other place it is text, which may come from the target.
 	Secrets []SecretPlace `json:"secrets,omitempty"`
 }
 
@@ -83,8 +83,8 @@ func (r *Result) WriteExchanges(w io.Writer) error {
 	return compressor.Close()
 }
 
-// readExchanges replaces the exchanges of a result by all those of its test run. They are in [ExchangesFile] in the
-// folder of the result file. A result file that was copied without it keeps its own.
+// readExchanges replaces the exchanges of a result by all exchanges of its test run. They are in [ExchangesFile] in the
+// folder of the result file. If there is no such file, the result keeps its own exchanges.
 func readExchanges(r *Result, resultFile string) error {
 	path := filepath.Join(filepath.Dir(resultFile), ExchangesFile)
 	info, err := os.Stat(path) // opening a FIFO would wait for a writer
@@ -149,7 +149,7 @@ func parseExchanges(from io.Reader, run string) ([]Exchange, error) {
 	return all, nil
 }
 
-// ExchangesOf returns the ids of the exchanges that show findings or led to them.
+// ExchangesOf returns the ids of the exchanges in findings: those that show the violation or led to it.
 func ExchangesOf(findings []Finding) map[int]bool {
 	ids := map[int]bool{}
 	for _, f := range findings {
@@ -161,7 +161,7 @@ func ExchangesOf(findings []Finding) map[int]bool {
 	return ids
 }
 
-// named returns the exchanges to which findings, notes, and scenarios that were blocked or inconclusive refer.
+// named returns the exchanges that findings, notes, and blocked or inconclusive scenarios refer to.
 func (r *Result) named() []Exchange {
 	ids := ExchangesOf(r.Findings)
 	if r.NotScored != nil {

@@ -79,8 +79,8 @@ func countValues(doc []byte) (n int) {
 	return n
 }
 
-// IsSegment reports whether an id can be one segment of a path and the name of a file: it is not empty and no dot
-// segment, has no slash or control character, and has at most limit bytes.
+// IsSegment reports whether an id can be one segment of a path and the name of a file: it is not empty, not "." or "..",
+// has no slash or control character, and has at most limit bytes.
 func IsSegment(id string, limit int) bool {
 	return id != "" && id != "." && id != ".." && len(id) <= limit && utf8.ValidString(id) &&
 		!strings.ContainsFunc(id, func(r rune) bool { return r == '/' || r == '\\' || unicode.IsControl(r) })
@@ -140,9 +140,9 @@ func checkID(id string) error {
 	return nil
 }
 
-// WriteJSON writes r as a result file, the content of result.json, with the exchanges to which other parts of it refer.
-// Each exchange is on one line, the rest is indented.
-// Characters that are dangerous on a terminal become \u escapes. Empty lists and objects are [] and {}, not null.
+// WriteJSON writes r as a result file (result.json), with the exchanges that other parts of it refer to. Each exchange is
+// on one line, and the rest is indented. Characters that are dangerous on a terminal become \u escapes. Empty lists and
+// objects are [] and {}, not null.
 func (r *Result) WriteJSON(w io.Writer) error {
 	n := *r
 	n.Exchanges = nil

@@ -82,7 +82,7 @@ func (r *Run) Reports() []Report {
 // Writes reports whether the folder of the test run has a report.
 func (r *Run) Writes(report Report) bool { return slices.Contains(r.Reports(), report) }
 
-// Page returns the path of the page, or that of result.json if there is no page. out is the folder of the reports.
+// Page returns the path of the page, or the path of result.json if there is no page. out is the folder of the reports.
 func (r *Run) Page(out string) string {
 	if r.Writes(ReportHTML) {
 		return out + "/" + ReportHTML.File()

@@ -9,15 +9,15 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Problem is a root cause: one or more findings of a requirement whose failure no other failure explains, with all
-// failures that it explains. A requirement has several problems if its findings have different causes. All reports for
-// people show problems in the order of their numbers.
+// Problem is a root cause: one or more findings of a requirement that no other failure explains, with all failures that
+// it explains. A requirement has several problems if its findings have different causes. All readable reports show
+// problems in the order of their numbers.
 type Problem struct {
 	Number      int      `json:"number"` // counts from 1
 	Title       string   `json:"title"`  // what the server does: "limit=101 is accepted"
 	Level       Level    `json:"level"`
 	Requirement string   `json:"requirement"`        // ID of the requirement that owns the behavior
-	Findings    []string `json:"findings,omitempty"` // IDs: those of the requirement first, then those of Breaks
+	Findings    []string `json:"findings,omitempty"` // IDs of its findings: first those of the requirement, then those of Breaks
 	Breaks      []string `json:"breaks,omitempty"`   // IDs of the requirements whose failure it explains
 	Known       bool     `json:"known,omitempty"`    // the baseline covers the failure
 }
@@ -25,10 +25,10 @@ type Problem struct {
 // maxTitle is the maximum length of the title of a problem, in characters.
 const maxTitle = 200
 
-// SetProblems sets the problems of r: first leaks between users or tenants, then by level, then in the order of the
-// features. Known failures come last.
+// SetProblems sets the problems of r, in this order: leaks between users or tenants, then by level, then as in the
+// features. Known failures are last.
 func SetProblems(r *Result) {
-	broken := map[string][]string{} // by the ID of the cause
+	broken := map[string][]string{} // IDs of the failures that each cause explains
 	found := map[string][]*Finding{}
 	for f := range Each(r.Findings) {
 		found[f.Requirement] = append(found[f.Requirement], f)
@@ -67,7 +67,7 @@ func SetProblems(r *Result) {
 	}
 }
 
-// rank returns a number that is small for an important problem.
+// rank returns a low number for an important problem.
 func rank(r *Result, p Problem) int {
 	q := r.Requirement(p.Requirement)
 	switch {
@@ -81,7 +81,7 @@ func rank(r *Result, p Problem) int {
 	return 1 + slices.Index(Levels, q.Level)
 }
 
-// newProblem returns the problem of the findings of q that have the same cause. found has all findings by requirement.
+// newProblem returns the problem for findings of q with the same cause. found has all findings by requirement.
 func newProblem(q *Requirement, findings []*Finding, breaks []string, found map[string][]*Finding) Problem {
 	isNew := func(f *Finding) bool { return f.Known == nil }
 	p := Problem{Title: q.Title, Level: q.Level, Requirement: q.ID, Breaks: breaks}
@@ -117,7 +117,7 @@ func byCause(r *Result, findings []*Finding) (groups [][]*Finding) {
 	return groups
 }
 
-// shareCause reports whether a finding of each list may have the same cause.
+// shareCause reports whether some finding of one list may have the same cause as some finding of the other.
 func shareCause(r *Result, some, others []*Finding) bool {
 	return slices.ContainsFunc(some, func(a *Finding) bool {
 		return slices.ContainsFunc(others, func(b *Finding) bool {
@@ -129,15 +129,16 @@ func shareCause(r *Result, some, others []*Finding) bool {
 // index matches the indices of a JSON pointer.
 var index = regexp.MustCompile(`/[0-9]+\b`)
 
-// valueOf returns the pointer of a finding without indices. It is the same for a field of a revision and of one in a list.
+// valueOf returns the pointer of a finding without indices. It is the same for a field of a revision and for the field of
+// a revision in a list.
 func valueOf(f *Finding) string {
 	return strings.TrimPrefix(index.ReplaceAllString(f.Pointer, "/*"), "/resources/*")
 }
 
 // isAlike reports whether two findings differ in at most one of the operation, the kind, the class of the input, and the
-// value in the body. One fault often shows at several operations, or with several inputs. Not all findings have a class
-// and a value. Results of earlier versions have no kinds. Leaks by several operations are at different values. If an input
-// of a class is accepted by one operation, another may refuse it for a reason that it would not have reached.
+// value in the body. One fault often shows in several operations, or with several inputs. Not all findings have a class
+// and a value. Results of earlier versions have no kinds. Leaks by several operations have different values. If one
+// operation accepts an input of a class, another may refuse it for an unrelated reason.
 func isAlike(a, b *Finding) bool {
 	kinds := []string{a.Kind, b.Kind}
 	isAccepted := a.Class != "" && a.Class == b.Class && slices.Contains(kinds, "accepted") && slices.Contains(kinds, "wrong-status")
@@ -156,8 +157,8 @@ func isAlike(a, b *Finding) bool {
 	return differences < 2 || a.Kind == "" || b.Kind == ""
 }
 
-// ledTo reports whether the request that shows f is among the exchanges of the other finding, or one with the same
-// operation is part of its act. Reads lead to nothing.
+// ledTo reports whether the request that shows f is among the exchanges of the other finding, or whether the act of that
+// finding has a request of the same operation. Reads never lead to a finding.
 func ledTo(r *Result, f, other *Finding) bool {
 	x, err := r.Exchange(f.Exchange)
 	if err != nil || x.Method == "GET" && x.Operation != "join-run" {

@@ -31,7 +31,7 @@ func TestProblems(t *testing.T) {
 		{Number: 2, Title: "rule S-2", Level: reports.Should, Requirement: "S-2"},
 		{Number: 3, Title: "one", Level: reports.Must, Requirement: "M-1", Findings: []string{"f1", "f2", "f3"},
 			Breaks: []string{"M-2", "M-3", "M-4"}},
-		{Number: 4, Title: "rule M-5", Level: reports.Must, Requirement: "M-5"}, // what did not fail explains nothing
+		{Number: 4, Title: "rule M-5", Level: reports.Must, Requirement: "M-5"}, // a requirement that did not fail explains nothing
 		{Number: 5, Title: "rule S-1", Level: reports.Should, Requirement: "S-1"},
 		{Number: 6, Title: "rule KNOWN-1", Level: reports.Must, Requirement: "KNOWN-1", Known: true},
 	}, r.Problems)
@@ -92,7 +92,7 @@ func TestProblemsOfOneRequirement(t *testing.T) {
 	}
 }
 
-// TestSeparateProblems checks what each problem of a requirement contains, and that one of them can be known.
+// TestSeparateProblems checks the content of each problem of a requirement, and that a baseline can cover one of them.
 func TestSeparateProblems(t *testing.T) {
 	failed := func(id string, explainedBy ...string) reports.Requirement {
 		return reports.Requirement{ID: id, Level: reports.Must, Verdict: reports.Failed, ExplainedBy: explainedBy}

@@ -8,7 +8,7 @@ type Repetitions map[Verdict]int
 // Failure is the failure of a scenario in one repetition.
 type Failure struct {
 	Repetition int    `json:"repetition"` // counts from 1
-	Reason     string `json:"reason"`     // for people only
+	Reason     string `json:"reason"`     // for the reader only
 }
 
 // Count returns the number of repetitions.
@@ -19,11 +19,11 @@ func (r Repetitions) Count() (n int) {
 	return n
 }
 
-// Judged returns the number of repetitions in which it passed or failed.
+// Judged returns the number of repetitions in which the requirement or scenario passed or failed.
 func (r Repetitions) Judged() int { return r[Passed] + r[Failed] }
 
-// Differ reports whether repetitions had different verdicts. Passed and skipped do not differ, because a requirement that
-// passes may be skipped in a repetition in which another one fails.
+// Differ reports whether repetitions had different verdicts. Passed and skipped count as equal, because a passing
+// requirement may be skipped in a repetition in which another requirement fails.
 func (r Repetitions) Differ() bool {
 	for v, count := range r {
 		if v.Problem() && count > 0 {

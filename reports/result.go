@@ -33,19 +33,19 @@ type Result struct {
 	Verdict      Conclusion    `json:"verdict"`
 	Scope        Scope         `json:"scope"`                  // "whole" or "part"
 	NotJudged    []NotJudged   `json:"not_judged,omitempty"`   // skipped and absent requirements, in the order of the features
-	MissingKeys  []MissingKey  `json:"missing_keys,omitempty"` // what one more key would add, the most first
+	MissingKeys  []MissingKey  `json:"missing_keys,omitempty"` // what one more key would add, sorted by the number of requirements
 	Unseen       []string      `json:"unseen,omitempty"`       // halves ("agent-server") without a successful response
 	Headline     string        `json:"headline,omitempty"`     // one sentence about the target as a whole
 	Counts       Counts        `json:"counts"`
-	Capabilities []Capability  `json:"capabilities,omitempty"` // of the requirements; absent in results of earlier versions
+	Capabilities []Capability  `json:"capabilities,omitempty"` // capabilities with their requirements; absent in results of earlier versions
 	Requirements []Requirement `json:"requirements"`
 	Problems     []Problem     `json:"problems"` // in the order of their numbers
 	Findings     []Finding     `json:"findings"`
 	NotScored    *NotScored    `json:"not_scored,omitempty"` // nil if everything counts
 	Coverage     Coverage      `json:"coverage"`
 	Timeline     []Transition  `json:"timeline"`
-	// Exchanges are those of the test run, with ids that count from 1. A result file has only those to which other parts of
-	// it refer; the file that ExchangesFile names has all.
+	// Exchanges are the exchanges of the test run, with ids counted from 1. A result file has only the exchanges that other
+	// parts of it refer to. The file ExchangesFile has all of them.
 	Exchanges     []Exchange    `json:"exchanges"`
 	ExchangesFile string        `json:"exchanges_file,omitempty"`
 	Ledger        []LedgerEntry `json:"ledger"`
@@ -55,9 +55,9 @@ type Result struct {
 
 // Suite is the version of the suite and of the interface.
 type Suite struct {
-	Version      string `json:"version"`          // of agentconform
-	Commit       string `json:"commit,omitempty"` // of its source, if known; with "+dirty" if the source was changed
-	Interface    string `json:"interface"`        // of the interface description, "0.1.0"
+	Version      string `json:"version"`          // version of agentconform
+	Commit       string `json:"commit,omitempty"` // commit of its source, if known; with "+dirty" if the source was changed
+	Interface    string `json:"interface"`        // version of the interface description, "0.1.0"
 	Requirements int    `json:"requirements"`     // number of requirements in the catalogue
 	Digest       string `json:"digest,omitempty"` // digest of all features: "sha256:" and 64 hexadecimal digits
 	Set          string `json:"set,omitempty"`    // version of the requirement set that counts, "0.1"; empty: all requirements count
@@ -66,7 +66,7 @@ type Suite struct {
 // NotScored has the results of requirements and scenarios that are newer than the requirement set of the test run. They
 // change neither the verdict nor the counts.
 type NotScored struct {
-	Requirements []Requirement `json:"requirements"` // only with the scenarios that do not count
+	Requirements []Requirement `json:"requirements"` // requirements with only the scenarios that do not count
 	Findings     []Finding     `json:"findings"`
 }
 
@@ -86,7 +86,8 @@ type Target struct {
 	Users          []string       `json:"users,omitempty"`      // names of the users, in the order of the configuration; may be empty
 }
 
-// PathOf returns the path of an address relative to that of a half, "/v2/deployments", or "" if it is not below one.
+// PathOf returns the path of an address relative to the address of a half, "/v2/deployments", or "" if it is not below
+// one.
 func (t *Target) PathOf(address string) string {
 	for _, base := range []string{t.ControlPlane, t.AgentServer} {
 		rest, below := strings.CutPrefix(address, strings.TrimRight(base, "/"))
@@ -121,18 +122,18 @@ type Run struct {
 	// FailOn is "should" or a tag expression, or several joined by " or ": requirements that match count as MUST.
 	FailOn   string `json:"fail_on,omitempty"`
 	Whole    bool   `json:"require_whole,omitempty"` // a partial test run is incomplete
-	ReadOnly bool   `json:"read_only,omitempty"`     // the test run sent no writes, and a replay will not either
+	ReadOnly bool   `json:"read_only,omitempty"`     // the test run sent no writes, and a replay will send none
 	// Recording is set if the exchanges are those of a recording, and no test run sent them.
 	Recording *Recording `json:"recording,omitempty"`
 	Repeat    int        `json:"repeat,omitempty"`   // number of --repeat, if it is above 1; Repeated may be lower
-	Repeated  int        `json:"repeated,omitempty"` // repetitions that ended before the test run did
-	Stopped   string     `json:"stopped,omitempty"`  // reason why it ended early, for people: "--timeout 1s", "Ctrl-C"
+	Repeated  int        `json:"repeated,omitempty"` // completed repetitions
+	Stopped   string     `json:"stopped,omitempty"`  // reason why it ended early, in words: "--timeout 1s", "Ctrl-C"
 }
 
-// Recording is a recording whose exchanges were judged in place of those of a test run.
+// Recording is a recording whose exchanges were judged instead of those of a test run.
 type Recording struct {
 	File      string `json:"file"`
-	Exchanges int    `json:"exchanges"` // that were judged; the result has those that findings name
+	Exchanges int    `json:"exchanges"` // number of judged exchanges; the result has only those in findings
 }
 
 // Counts are the numbers of a test run.
@@ -144,7 +145,7 @@ type Counts struct {
 	Explored     int             `json:"explored,omitempty"`   // operations in random sequences
 	Throttled    int             `json:"throttled,omitempty"`  // responses after which the suite waited: 429 or 503 with Retry-After
 	WaitedMS     int64           `json:"waited_ms,omitempty"`  // sum of these waits
-	NotWaited    int             `json:"not_waited,omitempty"` // responses whose Retry-After was longer than the suite waits
+	NotWaited    int             `json:"not_waited,omitempty"` // responses whose Retry-After was too long for the suite
 }
 
 // Capability is a closed set of requirements that a target can claim.
@@ -155,7 +156,7 @@ type Capability struct {
 	Requirements []string `json:"requirements"`
 }
 
-// Requirement is one Rule of a feature with its verdict, that of its worst scenario.
+// Requirement is one Rule of a feature. Its verdict is the verdict of its worst scenario.
 type Requirement struct {
 	ID          string `json:"id"`
 	Level       Level  `json:"level"`
@@ -170,11 +171,11 @@ type Requirement struct {
 	Subject   string    `json:"subject,omitempty"`
 	Claimed   string    `json:"claimed,omitempty"` // capability, if the target claims it by name
 	Verdict   Verdict   `json:"verdict"`
-	Reason    string    `json:"reason"`               // of the worst scenario
+	Reason    string    `json:"reason"`               // reason of the worst scenario
 	Skip      *Skip     `json:"skip,omitempty"`       // reason, if it was skipped
 	BlockedBy []Blocker `json:"blocked_by,omitempty"` // reasons, if it is blocked or inconclusive
-	// ExplainedBy contains the IDs of the requirements whose failure explains this failure. It is empty unless each failed
-	// scenario has an explanation. Other failures may explain these requirements in turn.
+	// ExplainedBy has the IDs of the requirements whose failure explains this failure. It is empty if a failed scenario has
+	// no explanation. Other failures may explain these requirements in turn.
 	ExplainedBy []string   `json:"explained_by,omitempty"`
 	Scenarios   []Scenario `json:"scenarios"`
 	Known       *Known     `json:"known,omitempty"` // set if the baseline covers all of its failures
@@ -188,7 +189,7 @@ type Scenario struct {
 	URI        string    `json:"uri"`
 	Line       int       `json:"line"`
 	Verdict    Verdict   `json:"verdict"`
-	Reason     string    `json:"reason"`               // for people only
+	Reason     string    `json:"reason"`               // for the reader only
 	Skip       *Skip     `json:"skip,omitempty"`       // reason, if it was skipped
 	BlockedBy  []Blocker `json:"blocked_by,omitempty"` // reasons, if it is blocked or inconclusive
 	DurationMS int64     `json:"duration_ms"`
@@ -224,14 +225,14 @@ type Finding struct {
 	Hint        string `json:"hint,omitempty"`  // what to do next
 	Operation   string `json:"operation"`       // operation ID of the contract; empty if several are affected
 	Pointer     string `json:"pointer"`         // JSON pointer into the response body; empty if several values are wrong
-	Kind        string `json:"kind,omitempty"`  // of the violation, one of a closed list: "accepted", "missing-item"
-	Class       string `json:"class,omitempty"` // of the input, if the requirement distinguishes several: "out of range"
+	Kind        string `json:"kind,omitempty"`  // kind of the violation, from a closed list: "accepted", "missing-item"
+	Class       string `json:"class,omitempty"` // class of the input, if the requirement distinguishes several: "out of range"
 	Count       int    `json:"count"`
-	Judged      int    `json:"judged,omitempty"`    // 2 if its scenario was judged twice; with --repeat, in how many repetitions its requirement passed or failed
+	Judged      int    `json:"judged,omitempty"`    // number of judgements: 2 if its scenario was judged twice; with --repeat, the number of repetitions in which its requirement passed or failed
 	Seen        int    `json:"seen,omitempty"`      // number of judgements in which it was seen
 	Exchange    int    `json:"exchange"`            // id of the first exchange that shows it; 0: none
 	Check       *Check `json:"check,omitempty"`     // nil if only this program can judge the response of Exchange
-	Exchanges   []Link `json:"exchanges,omitempty"` // that led to it, including those of fixtures, in order
+	Exchanges   []Link `json:"exchanges,omitempty"` // exchanges that led to it, including those of fixtures, in order
 	Compared    string `json:"compared,omitempty"`  // the two exchanges, if the expected value comes from an earlier one
 	Curl        string `json:"curl"`                // curl line that repeats the request; secrets are shell variables
 	Known       *Known `json:"known,omitempty"`
@@ -249,7 +250,7 @@ type Check struct {
 	Contains []string `json:"contains,omitempty"`
 	Lacks    []string `json:"lacks,omitempty"`
 	Requires []string `json:"requires,omitempty"`
-	IDs      bool     `json:"ids,omitempty"` // Lacks and Requires are ids of objects, which each script creates anew
+	IDs      bool     `json:"ids,omitempty"` // Lacks and Requires are ids of objects, which are new in each run of the script
 }
 
 // Link is one exchange that led to a finding.
@@ -263,9 +264,9 @@ type Part string
 
 // The parts of exchanges.
 const (
-	SetUp       Part = "set-up"      // under Given, or of a fixture
+	SetUp       Part = "set-up"      // sent under Given, or by a fixture
 	Act         Part = "act"         // under When
-	Observation Part = "observation" // under Then, or the exchange that shows the violation
+	Observation Part = "observation" // sent under Then, or the exchange that shows the violation
 )
 
 // Known is the entry of the baseline that covers a failure.
@@ -273,7 +274,7 @@ type Known struct {
 	Reason  string `json:"reason"`
 	Owner   string `json:"owner"`
 	Expires string `json:"expires,omitempty"` // a day, "2026-12-31"
-	Flaky   bool   `json:"flaky,omitempty"`   // may pass as well as fail
+	Flaky   bool   `json:"flaky,omitempty"`   // the failure may be absent in some test runs
 }
 
 // Baseline is the comparison of a test run with its baseline. Stale, Unmatched, Expired and New have one sentence for each
@@ -308,7 +309,7 @@ type OperationCoverage struct {
 	Method    string `json:"method"`
 	Path      string `json:"path"`
 	Exchanges int    `json:"exchanges"`
-	Extension bool   `json:"extension,omitempty"` // a known operation of other servers that is not part of the interface
+	Extension bool   `json:"extension,omitempty"` // an operation that other servers have and the interface does not define
 }
 
 // StatusCoverage counts the responses with one combination of operation, status and content type.
@@ -327,7 +328,7 @@ type ParameterCoverage struct {
 	Values    []string `json:"values"`
 }
 
-// EnumCoverage contains the values of an enumeration that the target has returned, and the others.
+// EnumCoverage has the values of an enumeration that the target has returned, and the remaining ones.
 type EnumCoverage struct {
 	Field  string   `json:"field"`
 	Seen   []string `json:"seen"`
@@ -346,7 +347,7 @@ type Transition struct {
 type LedgerEntry struct {
 	Kind    string `json:"kind"` // "deployment", "thread" or "run"
 	ID      string `json:"id"`
-	Address string `json:"address,omitempty"` // base URL of the control plane or agent server that has it
+	Address string `json:"address,omitempty"` // base URL of its control plane or agent server
 	// Deployment is the ID of the deployment of a thread or run, whose removal removes it. It is empty if the agent server
 	// is configured.
 	Deployment string `json:"deployment,omitempty"`
@@ -355,6 +356,6 @@ type LedgerEntry struct {
 	Owner       string `json:"owner,omitempty"`
 	CreatedBy   string `json:"created_by"` // scenario or fixture
 	Removed     bool   `json:"removed"`
-	Reason      string `json:"reason,omitempty"`      // reason why it was not removed, for people
+	Reason      string `json:"reason,omitempty"`      // reason why it was not removed, in words
 	Unremovable bool   `json:"unremovable,omitempty"` // the target does not remove objects of this kind
 }

@@ -47,7 +47,7 @@ func SectionText(sections string) string {
 // specification is the address of the page that make spec-page creates. The IDs of requirements are its anchors.
 const specification = "https://agentconform.github.io/agentconform/#"
 
-// ExcludedURL is the address of what no requirement judges, with the reasons.
+// ExcludedURL is the address of the list of subjects that no requirement judges, with the reasons.
 const ExcludedURL = specification + "excluded"
 
 // RuleURL returns the address of a requirement in the specification.
@@ -71,7 +71,7 @@ func (k *Known) String() string {
 // Attribution returns the name that the exchanges of the scenario have in [Exchange].Scenario.
 func (s *Scenario) Attribution() string { return s.Key() + " " + s.Name }
 
-// ScenarioOf returns the scenario of q that found the finding, or nil.
+// ScenarioOf returns the scenario of q that produced the finding, or nil.
 func (q *Requirement) ScenarioOf(f *Finding) *Scenario {
 	for s := range Each(q.Scenarios) {
 		if s.Key() == f.Scenario {
@@ -81,7 +81,8 @@ func (q *Requirement) ScenarioOf(f *Finding) *Scenario {
 	return nil
 }
 
-// Attempts returns in how many attempts a finding was seen: "in 1 of 2 attempts", or "" if its scenario was judged once.
+// Attempts returns in how many attempts a finding was seen: "in 1 of 2 attempts". It returns "" if its scenario was
+// judged only once.
 func (f *Finding) Attempts() string {
 	if f.Judged < 2 {
 		return ""

@@ -22,8 +22,8 @@ const (
 // Verdicts contains the verdicts from worst to best.
 var Verdicts = []Verdict{Failed, Blocked, Inconclusive, Passed, Skipped}
 
-// Worse returns the worse of two verdicts. Skipped is the best: a requirement with a passed and a skipped scenario has
-// passed.
+// Worse returns the worse of two verdicts. Skipped is the best verdict: a requirement with a passed and a skipped
+// scenario has passed.
 func Worse(a, b Verdict) Verdict {
 	rank := func(v Verdict) uint { return uint(slices.Index(Verdicts, v)) } // an unknown verdict has the maximum
 	if rank(a) <= rank(b) {
@@ -83,8 +83,8 @@ func (r *Result) Deciding() string {
 	return string(Must)
 }
 
-// Conclude returns the conclusion for requirements: non-conformant if a MUST failed, incomplete if one is blocked or
-// inconclusive or if none passed, and else conformant. A binding requirement counts as a MUST.
+// Conclude returns the conclusion for requirements: non-conformant if a MUST failed, incomplete if a MUST is blocked or
+// inconclusive or if none passed, and otherwise conformant. A binding requirement counts as a MUST.
 func Conclude(requirements []Requirement) Conclusion {
 	passed, open := 0, 0
 	for _, r := range requirements {
@@ -106,9 +106,9 @@ func Conclude(requirements []Requirement) Conclusion {
 	return Incomplete
 }
 
-// ConcludeRun returns the conclusion of a test run. It is that of [Conclude], except that a conformant test run is
-// incomplete if it was stopped, if a half has returned no successful response, if a claimed requirement was not judged,
-// or if the run is partial and must be whole.
+// ConcludeRun returns the conclusion of a test run. It is the result of [Conclude], except that a conformant test run
+// becomes incomplete in these cases: it was stopped, a half has returned no successful response, a claimed requirement
+// was not judged, or the test run is partial and must be whole.
 func ConcludeRun(r *Result) Conclusion {
 	open := r.Run.Stopped != "" || len(r.Unseen) > 0 || len(BrokenClaims(r)) > 0 || r.Run.Whole && r.UnjudgedCount() > 0
 	c := Conclude(r.Requirements)
@@ -134,8 +134,9 @@ func ConcludeKnown(r *Result) Conclusion {
 	return ConcludeRun(&other)
 }
 
-// BrokenClaims returns the requirements that the target claims and that were not judged: they are blocked, inconclusive,
-// not configured or over budget. If no requirement of a capability in Target.Supports applies, it returns all of them.
+// BrokenClaims returns the claimed requirements that were not judged: they are blocked, inconclusive, not configured or
+// over budget. If no requirement of a capability in Target.Supports applies, it returns all requirements of the
+// capability.
 func BrokenClaims(r *Result) []*Requirement {
 	skipped := func(q *Requirement, kinds ...SkipKind) bool {
 		return q.Verdict == Skipped && q.Skip != nil && slices.Contains(kinds, q.Skip.Kind)
@@ -167,11 +168,11 @@ func (r *Result) Requirement(id string) *Requirement {
 // Filtered reports whether the result does not contain all requirements of the catalogue because of a filter.
 func (r *Result) Filtered() bool { return len(r.Requirements) < r.Suite.Requirements }
 
-// Tally sets the counts of requirements, scenarios and exchanges of r, and makes the number of cases at least that of
-// scenarios. It does not change the other counts.
+// Tally sets the counts of requirements, scenarios and exchanges of r. The number of cases becomes at least the number of
+// scenarios. Other counts do not change.
 func Tally(r *Result) {
 	r.Counts.Requirements, r.Counts.Scenarios = map[Verdict]int{}, map[Verdict]int{}
-	for _, v := range Verdicts { // also those with the count 0
+	for _, v := range Verdicts { // includes verdicts with the count 0
 		r.Counts.Requirements[v], r.Counts.Scenarios[v] = 0, 0
 	}
 	scenarios := 0

@@ -1,5 +1,5 @@
-// Package attest writes a result as an in-toto statement with the predicate test-result, which tools for supply chains
-// sign and verify.
+// Package attest writes a result as an in-toto statement with the predicate test-result. Supply chain tools can sign and
+// verify it. Start with [Of].
 package attest
 
 import (
@@ -16,7 +16,7 @@ import (
 // PredicateType identifies the predicate.
 const PredicateType = "https://in-toto.io/attestation/test-result/v0.1"
 
-// Resource is something that the statement is about, or that was used for the test run.
+// Resource is an artifact that the statement is about, or that the test run used.
 type Resource struct {
 	Name        string            `json:"name"`
 	Digest      map[string]string `json:"digest"` // by algorithm, in hexadecimal digits
@@ -43,15 +43,16 @@ func ParseSubject(text string) (Resource, error) {
 type Predicate struct {
 	Result        string     `json:"result"` // PASSED, WARNED or FAILED
 	Configuration []Resource `json:"configuration"`
-	URL           string     `json:"url,omitempty"` // of the test run
+	URL           string     `json:"url,omitempty"` // URL of the test run
 	PassedTests   []string   `json:"passedTests"`   // IDs of requirements
 	WarnedTests   []string   `json:"warnedTests"`
 	FailedTests   []string   `json:"failedTests"`
 }
 
-// Of returns the predicate of a result. It is PASSED or WARNED only if the verdict is conformant: known failures of the
-// baseline do not change that. WARNED means that a requirement failed that does not decide the verdict. The lists have only
-// requirements that passed or failed. file describes the result file. url is that of the test run and may be empty.
+// Of returns the predicate of a result. It is PASSED or WARNED only if the verdict is conformant. Known failures of the
+// baseline do not change that. WARNED means that a requirement that does not decide the verdict has failed. The lists
+// have only requirements that passed or failed. file describes the result file. url is the address of the test run and
+// may be empty.
 func Of(r *reports.Result, file Resource, url string) Predicate {
 	p := Predicate{Result: "FAILED", URL: url, PassedTests: []string{}, WarnedTests: []string{}, FailedTests: []string{}}
 	for q := range reports.Each(r.Requirements) {

@@ -28,7 +28,7 @@ func TestStatement(t *testing.T) {
 	reporttest.Exporter{File: "statement.json", Write: write, Check: check, Limit: 20_000}.Test(t)
 }
 
-// TestResult checks that nothing but a conformant result has passed.
+// TestResult checks that the predicate is PASSED only for a conformant result.
 func TestResult(t *testing.T) {
 	failed := []reports.Requirement{{ID: "A", Level: reports.Must, Verdict: reports.Passed}, {ID: "B", Level: reports.Should, Verdict: reports.Failed}}
 	for _, c := range []struct {

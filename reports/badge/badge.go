@@ -1,4 +1,4 @@
-// Package badge writes the verdict as an SVG badge.
+// Package badge writes the verdict as an SVG badge. Start with [Write].
 package badge
 
 import (
@@ -41,7 +41,7 @@ func Write(w io.Writer, r *reports.Result) error {
 	return err
 }
 
-// message returns the verdict with the number of passed and of all applicable requirements, so that a partial test run is
+// message returns the verdict with the numbers of passed and of applicable requirements, so that a partial test run is
 // not mistaken for a whole one.
 func message(o overview.Overview) string {
 	display := o.Display()

@@ -44,7 +44,7 @@ func Apply(r *reports.Result, b *Baseline, now time.Time) {
 	reports.SetProblems(r) // known failures are numbered last
 }
 
-// applyEntry marks the failures that an entry covers, or adds a sentence to r.Baseline if the entry is out of date.
+// applyEntry marks the failures that an entry covers, or adds a sentence to r.Baseline if the entry is outdated.
 func applyEntry(r *reports.Result, e Entry, findings []*reports.Finding, flaky bool, today Day) {
 	sum := r.Baseline
 	place := fmt.Sprintf("%s:%d: %s", sum.File, e.Line, e.name())
@@ -91,7 +91,7 @@ func firstNew(findings []*reports.Finding) *reports.Finding {
 	return nil
 }
 
-// knownCause returns the entry of the first cause of q, or nil unless all of its causes are known.
+// knownCause returns the entry of the first cause of q, or nil if a cause is not known.
 func knownCause(r *reports.Result, q *reports.Requirement) *reports.Known {
 	causes := reports.Causes(r, q)
 	for _, cause := range causes {
@@ -114,7 +114,8 @@ func describeNew(q *reports.Requirement, f *reports.Finding) string {
 	return fmt.Sprintf("%s, not in the baseline: %s: %s", change, q.ID, reason)
 }
 
-// inheritsCause reports whether the entries of its causes may cover a failure. Risks for users need their own entry.
+// inheritsCause reports whether the entries of the causes of a failure may cover it. Failures that put users at risk need
+// their own entry.
 func inheritsCause(q *reports.Requirement) bool {
 	return len(q.ExplainedBy) > 0 && q.Subject != "security" && q.Subject != "isolation"
 }

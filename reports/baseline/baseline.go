@@ -62,14 +62,14 @@ type Baseline struct {
 type Entry struct {
 	Requirement string `yaml:"requirement"`
 	Finding     string `yaml:"finding,omitempty"` // ID of a finding; empty: the whole requirement
-	Rate        string `yaml:"rate,omitempty"`    // how often the requirement passed, for people
+	Rate        string `yaml:"rate,omitempty"`    // how often the requirement passed, for the reader
 	// Kinds are the kinds of violations that the entry covers, and the verdicts blocked or inconclusive. Empty: all.
 	Kinds   []string `yaml:"kinds,omitempty,flow"`
 	Reason  string   `yaml:"reason"`
 	Owner   string   `yaml:"owner"`
 	Expires Day      `yaml:"expires,omitempty"` // the last day on which the entry counts, in UTC; empty: never
 	Line    int      `yaml:"-"`                 // in the file
-	comment string   // printed above the entry
+	comment string   // comment above the entry in the file
 }
 
 // Day is a date, "2026-12-31".
@@ -116,7 +116,7 @@ func (b *Baseline) Names(requirement string) bool {
 	return slices.ContainsFunc(b.entries(), func(e Entry) bool { return e.Requirement == requirement })
 }
 
-// Incomplete returns the IDs of the requirements whose entries still have a placeholder, each once.
+// Incomplete returns the IDs of the requirements whose entries still have a placeholder, without duplicates.
 func (b *Baseline) Incomplete() []string {
 	var ids []string
 	for _, e := range b.entries() {
@@ -142,7 +142,7 @@ func Load(path string) (*Baseline, error) {
 	return Parse(path, doc)
 }
 
-// typeName is a Go type at the end of an error of the YAML decoder.
+// typeName matches a Go type at the end of an error of the YAML decoder.
 var typeName = regexp.MustCompile(` (in type|into) \S+$`)
 
 // Parse reads the text of a baseline. Its errors begin with the path and the line.

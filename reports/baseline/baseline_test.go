@@ -21,7 +21,7 @@ var today = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 
 var limitFinding = reporttest.Finding(reporttest.Faulty(), "CP-LIST-3").ID
 
-// allKnown covers each failure that keeps the recorded test run from being conformant.
+// allKnown covers all failures that make the recorded test run non-conformant.
 var allKnown = `version: 1
 known:
   - {requirement: CP-LIST-3, finding: ` + limitFinding + `, reason: r, owner: o}
@@ -50,7 +50,8 @@ func passesWith(r *reports.Result, b *baseline.Baseline) bool {
 	return overview.Of(r).Display().Exit == 0
 }
 
-// problems are the requirements or places that the only problem of a kind names. An empty text is no problem.
+// problems has, for each kind of problem, the requirement or place in the only problem of that kind. An empty text means
+// that there is none.
 type problems struct{ fresh, stale, expired, unmatched string }
 
 func (p problems) check(t *testing.T, b *reports.Baseline, name string) {
@@ -86,7 +87,7 @@ func TestApply(t *testing.T) {
 		"flaky passes":           {replace("AS-CONTRACT-list-threads", "AS-ROLLBACK-1"), problems{fresh: "AS-CONTRACT-list-threads"}},
 	} {
 		r := reporttest.Faulty()
-		r.Suite.Requirements = len(r.Requirements) // the whole catalogue: an unknown requirement is a mistake
+		r.Suite.Requirements = len(r.Requirements) // the catalogue is complete, so an unknown requirement is a mistake
 		assert.Equal(t, c.want == problems{}, passesWith(r, parse(t, c.doc)), name)
 		c.want.check(t, r.Baseline, name)
 		assert.Equal(t, reports.NonConformant, r.Verdict, "the verdict does not change")
@@ -165,7 +166,7 @@ func TestWrittenBaselineMakesTheSameRunPass(t *testing.T) {
 
 func TestWriteKeepsEntriesThatStillApply(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "known.yaml")
-	old := strings.Replace(allKnown, "reason: r, owner: o}", "reason: the release of May, owner: list-team}", 1) // of CP-LIST-3
+	old := strings.Replace(allKnown, "reason: r, owner: o}", "reason: the release of May, owner: list-team}", 1) // an entry of CP-LIST-3
 	old = strings.Replace(old, "  - {requirement: CP-LIST-13", "  - {requirement: CP-CREATE-1, reason: r, owner: o}\n  - {requirement: CP-LIST-13", 1)
 	require.NoError(t, os.WriteFile(path, []byte(old), 0o600))
 	written, err := baseline.Write(path, reporttest.Faulty())

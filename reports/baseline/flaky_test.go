@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/reports/internal/reporttest"
 )
 
-// resultOf returns a result in which CP-LIST-3 has a verdict and findings with the kinds, and all others pass.
+// resultOf returns a result in which CP-LIST-3 has a verdict and findings of the kinds, and all other requirements pass.
 func resultOf(v reports.Verdict, kinds ...string) *reports.Result {
 	r := reporttest.Conformant()
 	reporttest.Settle(r.Requirement("CP-LIST-3"), v, "a reason")
@@ -110,8 +110,8 @@ func TestWriteAfterRepetitions(t *testing.T) {
 	}
 }
 
-// TestCommentOfAnotherFinding writes a baseline again whose flaky finding did not show: the comment above it is not the
-// text of the finding that did.
+// TestCommentOfAnotherFinding writes a baseline again after its flaky finding was not seen. The comment above the entry
+// must not be about the finding that was seen.
 func TestCommentOfAnotherFinding(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "known.yaml")
 	const old = "version: 1\nflaky:\n  - {requirement: CP-LIST-3, finding: z, reason: old, owner: list-team}\n"

@@ -35,8 +35,8 @@ func loadExisting(path string) (*Baseline, error) {
 	return Load(path)
 }
 
-// Write writes a baseline with an entry for each failure that keeps r from being conformant, and returns it. New entries
-// have placeholders for reason and owner. Entries of an existing file stay if they still apply.
+// Write writes a baseline with an entry for each failure that makes r non-conformant, and returns it. New entries have
+// placeholders for reason and owner. Entries of an existing file remain if they still apply.
 func Write(path string, r *reports.Result) (*Baseline, error) {
 	old, err := loadExisting(path)
 	if err != nil {
@@ -55,13 +55,14 @@ func Write(path string, r *reports.Result) (*Baseline, error) {
 
 const head = "# Known failures of the target. An entry that passes, matches nothing or has expired makes the test run fail.\n"
 
-// toDo is the beginning of a placeholder.
+// toDo is the prefix of a placeholder.
 const toDo = "TODO"
 
-// lifetime is how long a new entry counts: long enough to repair a failure, short enough to be reviewed again.
+// lifetime is the time after which a new entry expires: long enough to repair a failure, and short enough for a regular
+// review.
 const lifetime = 90 * 24 * time.Hour
 
-// updated returns the entries of old that still apply, and one for each failure that none of them covers.
+// updated returns the entries of old that still apply, and a new one for each failure that no entry covers.
 func updated(path string, r *reports.Result, old *Baseline) *Baseline {
 	b := &Baseline{File: path, Version: version, Flaky: slices.Clone(old.Flaky)}
 	findings := overview.Of(r).Findings
@@ -162,7 +163,8 @@ func (b *Baseline) addFlaky(q *reports.Requirement, findings []*reports.Finding,
 	}
 }
 
-// describe returns the summary of the finding of an entry, or the reason of its requirement if the entry is for all of it.
+// describe returns the summary of the finding of an entry, or the reason of the requirement if the entry covers all of
+// it.
 func describe(r *reports.Result, e Entry, findings []*reports.Finding) string {
 	for _, f := range findings {
 		if e.Finding == "" || e.Finding == f.ID {
@@ -173,7 +175,7 @@ func describe(r *reports.Result, e Entry, findings []*reports.Finding) string {
 	if q == nil {
 		return ""
 	}
-	if e.Finding != "" { // the reason may be that of another finding
+	if e.Finding != "" { // the reason may be about another finding
 		return "not seen in the last test run"
 	}
 	return fmt.Sprintf("%s: %s", q.Verdict, cmp.Or(q.Reason, q.Title))

@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Change is how a requirement in one result differs from the first result.
+// Change is the difference of a requirement in one result from the first result.
 type Change string
 
 // The changes. Only a regression makes agentconform compare fail.
@@ -33,7 +33,7 @@ const (
 // Input is a result with a name for its column.
 type Input struct {
 	Label  string // empty: the name and version of the implementation
-	File   string // the name if another result has the same implementation and version; empty: the start of the test run
+	File   string // file name for Label, if another result has the same implementation and version; empty: the start of the test run
 	Report string // relative URL of its page, or "" if unknown
 	Result *reports.Result
 }
@@ -57,7 +57,7 @@ type Column struct {
 // Row is one requirement.
 type Row struct {
 	ID    string
-	Level reports.Level // in the last result that has the requirement
+	Level reports.Level // level in the last result that has the requirement
 	Cells []Cell        // one for each column
 }
 
@@ -69,7 +69,7 @@ type Cell struct {
 	Note    string // "was a SHOULD"
 }
 
-// Of compares two or more results with the first of them. The inputs are in the order of time.
+// Of compares two or more results with the first one. The inputs must be in the order of time.
 func Of(inputs ...Input) *Table {
 	t := &Table{Versions: true}
 	base := inputs[0].Result
@@ -98,7 +98,7 @@ func Of(inputs ...Input) *Table {
 	return t
 }
 
-// labels returns a name for each result. Results with the same name are named by their files, or by their dates.
+// labels returns a name for each result. If results have the same name, their files or dates are used.
 func labels(inputs []Input) []string {
 	var names, all []string
 	for _, in := range inputs {
@@ -203,7 +203,7 @@ func judge(older, newer *reports.Result, before, after *reports.Requirement) Cha
 	return Stricter
 }
 
-// sameCheckFails reports whether a scenario fails that existed before and passed.
+// sameCheckFails reports whether a scenario that existed before and passed then fails now.
 func sameCheckFails(before, after *reports.Requirement) bool {
 	passed := map[string]bool{}
 	for _, s := range before.Scenarios {

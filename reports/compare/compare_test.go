@@ -32,7 +32,7 @@ func result(suite, id string, v reports.Verdict, scenarios ...reports.Verdict) *
 func TestChanges(t *testing.T) {
 	for name, c := range map[string]struct {
 		before, after *reports.Result
-		want          []compare.Change // of the last column, by row
+		want          []compare.Change // changes in the last column, by row
 	}{
 		"the same":                        {result("1", "A-1", "passed"), result("1", "A-1", "passed"), []compare.Change{compare.Same}},
 		"a regression":                    {result("1", "A-1", "passed"), result("1", "A-1", "failed"), []compare.Change{compare.Regression}},

@@ -29,7 +29,7 @@ func (t *Table) HTML(w io.Writer) error {
 	}
 	support := t.support()
 	groups, groupOf := t.groups()
-	rest := &html.MatrixGroup{} // of requirements without a capability
+	rest := &html.MatrixGroup{} // requirements without a capability
 	for _, r := range t.Rows {
 		group := cmp.Or(groupOf[r.ID], rest)
 		group.Rows = append(group.Rows, t.matrixRow(r))

@@ -80,8 +80,8 @@ func (t *Table) results() [][]string {
 	return table
 }
 
-// capabilities returns a table with a row for each capability: its result and the number of passed requirements, of those that
-// apply.
+// capabilities returns a table with a row for each capability: its result, and how many of its applicable requirements
+// passed.
 func (t *Table) capabilities() [][]string {
 	head := []string{"Capability"}
 	for i := range t.Columns {
@@ -203,8 +203,8 @@ func (t *Table) describe(c Change) string {
 	return ""
 }
 
-// headline summarizes the differences: "Compared with A: B fails 9 more and passes 2 more; C fails and passes the
-// same". For versions of one server it counts the regressions of the last one, and what it fixed.
+// headline summarizes the differences: "Compared with A: B fails 9 more and passes 2 more; C fails and passes the same".
+// For versions of one server it has the numbers of regressions and of fixes in the last one.
 func (t *Table) headline() string {
 	if t.Versions {
 		last := t.Columns[len(t.Columns)-1]

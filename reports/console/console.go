@@ -1,4 +1,4 @@
-// Package console writes a result for a terminal.
+// Package console writes a result for a terminal. Start with [Write].
 package console
 
 import (
@@ -31,8 +31,8 @@ const (
 )
 
 // Write writes a result: the problems with the request that shows each, the requirements that were not tested or could
-// not be judged with the reasons, the cleanup, and at the end the verdict with its numbers, the page and the next command.
-// Its errors are those of w.
+// not be judged with the reasons, the cleanup, and the verdict with its numbers, the page and the next command. It
+// returns the errors of w.
 func Write(w io.Writer, r *reports.Result, opts Options) error {
 	p := &printer{opts: opts, Overview: overview.Of(r)}
 	if !opts.Quiet {
@@ -61,7 +61,7 @@ func (p *printer) details() {
 		}
 		p.problem(problem)
 	}
-	if p.Tested > 0 || p.Result.Headline == "" { // else the line with the verdict has the reason
+	if p.Tested > 0 || p.Result.Headline == "" { // otherwise the line with the verdict has the reason
 		p.list("Could not tell", "reason", overview.Texts(p.CouldNotTell()))
 	}
 	p.list("Not tested", "reason", overview.Texts(p.NotTested()))
@@ -155,7 +155,7 @@ func (p *printer) evidence(problem overview.Problem) {
 	p.colored("got", got, red)
 }
 
-// list writes sentences, each after the name of the list. noun is for the number of those that are not shown.
+// list writes sentences, each after the name of the list. noun is for the number of sentences that are omitted.
 func (p *printer) list(name, noun string, sentences []string) {
 	for i, sentence := range sentences {
 		if i == maxReasons {
@@ -166,8 +166,9 @@ func (p *printer) list(name, noun string, sentences []string) {
 	}
 }
 
-// Story returns what [Write] writes about the problem of a requirement that has not passed, or its reason, and curl lines.
-// If s is not nil, it contains only the findings of that scenario. out is the folder of the reports and may be empty.
+// Story returns the text of [Write] about the problem of a requirement that has not passed, or its reason, with curl
+// lines. If s is not nil, it contains only the findings of that scenario. out is the folder of the reports and may be
+// empty.
 func Story(o overview.Overview, q *reports.Requirement, s *reports.Scenario, out string) string {
 	p := &printer{opts: Options{Out: out}, Overview: o}
 	var findings []*reports.Finding
@@ -250,7 +251,7 @@ func (p *printer) closing() {
 	row("Repeated", p.Repetitions())
 	row("Claims", strings.Join(r.Target.Supports, ", "))
 	row("Suite", r.Suite.String())
-	if p.opts.Out != "" { // copied by users, so it is not wrapped, and neither is the next command
+	if p.opts.Out != "" { // users copy the folder and the next command, so they are not wrapped
 		page := r.Run.Page(p.opts.Out)
 		p.line("  %-9s  %s", "Report", p.link(path.Base(page), safe.Line(page)))
 		if len(r.Findings) > 0 && r.Run.Writes(reports.ReportScripts) {

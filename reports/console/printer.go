@@ -68,14 +68,14 @@ func (p *printer) field(label, text string) {
 // maxLines is the maximum number of lines of one text.
 const maxLines = 20
 
-// colored prints a label and a text of the target of several lines, in a color. Lines are wrapped.
+// colored prints a label and a text of the target with several lines, in a color. Lines are wrapped.
 func (p *printer) colored(label, text string, c color) {
 	p.lines(label, text, func(label, line string) {
 		p.wrapColored(label, strings.Repeat(" ", labelWidth), p.broken(line, labelWidth), c)
 	})
 }
 
-// broken returns a text of the target with spaces in words that are longer than a line.
+// broken returns a text of the target with spaces inserted into words that are longer than a line.
 func (p *printer) broken(text string, indent int) string {
 	room := max(p.opts.Width-indent, 20)
 	if p.opts.Width <= 0 {

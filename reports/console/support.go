@@ -27,7 +27,7 @@ func (p *printer) support() {
 	p.line("")
 }
 
-// signs has a sign and a color for each word, so that neither is the only difference.
+// signs has a sign and a color for each word, so that color is not the only difference.
 var signs = map[overview.Class]struct {
 	sign  string
 	color color

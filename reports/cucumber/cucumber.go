@@ -1,4 +1,4 @@
-// Package cucumber writes a result as Cucumber JSON for reporting tools.
+// Package cucumber writes a result as Cucumber JSON for reporting tools. Start with [Write].
 package cucumber
 
 import (
@@ -19,7 +19,7 @@ func Write(w io.Writer, r *reports.Result) error {
 	return reports.WriteEncoded(w, featuresOf(overview.Of(r)), "  ")
 }
 
-// object is a JSON object as the formatters of the Cucumber projects write it.
+// object is a JSON object in the format of the Cucumber projects.
 type object map[string]any
 
 func featureOf(uri, name string) object {

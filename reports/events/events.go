@@ -30,9 +30,9 @@ const maxText = 1000
 type Start struct {
 	Schema      string    `json:"schema"`
 	At          time.Time `json:"at"`
-	Target      string    `json:"target"`      // its addresses
+	Target      string    `json:"target"`      // addresses of the target
 	Scenarios   int       `json:"scenarios"`   // number of selected scenarios
-	Deployments int       `json:"deployments"` // maximum number that the scenarios create
+	Deployments int       `json:"deployments"` // maximum number of deployments that the scenarios create
 	Seed        int64     `json:"seed"`
 }
 
@@ -74,7 +74,7 @@ type problem struct {
 	Breaks      []string      `json:"breaks,omitempty"`   // IDs of requirements that fail for the same reason
 	Findings    []string      `json:"findings,omitempty"` // IDs in result.json
 	Replay      string        `json:"replay,omitempty"`   // the command that judges it again
-	Script      string        `json:"script,omitempty"`   // the path of its script
+	Script      string        `json:"script,omitempty"`   // path of its script
 }
 
 // end is the last event.
@@ -83,11 +83,11 @@ type end struct {
 	Scope      reports.Scope           `json:"scope"`
 	ExitCode   int                     `json:"exit_code"`
 	Headline   string                  `json:"headline"`
-	Counts     map[reports.Verdict]int `json:"counts"` // of requirements
+	Counts     map[reports.Verdict]int `json:"counts"` // counts of requirements
 	Exchanges  int                     `json:"exchanges"`
 	DurationMS int64                   `json:"duration_ms"`
 	Result     string                  `json:"result,omitempty"` // the path of result.json
-	Report     string                  `json:"report,omitempty"` // and of the page, if it is written
+	Report     string                  `json:"report,omitempty"` // path of the page, if it is written
 }
 
 // Writer writes events. It is safe for concurrent use.
@@ -123,8 +123,8 @@ func (w *Writer) Scenario(e Scenario) {
 	w.write("scenario", e)
 }
 
-// Result writes the events after the last scenario. folder is that of the reports, or "". It returns the first error of
-// the writer.
+// Result writes the events after the last scenario. folder is the folder of the reports, or "". It returns the first
+// error of the writer.
 func (w *Writer) Result(r *reports.Result, folder string) error {
 	o := overview.Of(r)
 	for q := range reports.Each(r.Requirements) {

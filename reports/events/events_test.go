@@ -31,7 +31,7 @@ func write(out io.Writer, r *reports.Result) error {
 	return w.Result(r, "agentconform-out")
 }
 
-// TestEvents compares the events with their schema: for readers, and strictly, without other fields.
+// TestEvents compares the events with their schema: once with the published schema, and once without additional fields.
 func TestEvents(t *testing.T) {
 	strict := strings.ReplaceAll(events.Schema, `"required": [`, `"unevaluatedProperties": false, "required": [`)
 	strict = strings.Replace(strict, `"type": "object",
@@ -50,7 +50,7 @@ func TestEvents(t *testing.T) {
 	reporttest.Exporter{File: "events.jsonl", Write: write, Check: check, Limit: 200_000}.Test(t)
 }
 
-// TestRepetition checks that the scenarios of each repetition have its number, and none has without repetitions.
+// TestRepetition checks that scenarios have the number of their repetition, and no number if there is only one.
 func TestRepetition(t *testing.T) {
 	var b bytes.Buffer
 	w := events.NewWriter(&b)

@@ -55,7 +55,7 @@ func requirementsOf(text string) (all []reports.Requirement) {
 	return all
 }
 
-// kindsOfResults are results about which all formats must agree.
+// kindsOfResults are results on which all formats must agree.
 func kindsOfResults() map[string]kindOfResult {
 	claims := func(r *reports.Result) { r.Target.Supports = []string{"control-plane-core", "tags"} }
 	plane := func(r *reports.Result) { r.Target.Supports = []string{"control-plane"} }
@@ -146,10 +146,10 @@ func kindsOfResults() map[string]kindOfResult {
 }
 
 type kindOfResult struct {
-	requirements string // for requirementsOf
+	requirements string // text for requirementsOf
 	change       func(*reports.Result)
 	known        *baseline.Baseline
-	counts       string // in all formats
+	counts       string // counts in all formats
 	exit         int
 }
 
@@ -200,7 +200,7 @@ func TestFormatsAgree(t *testing.T) {
 			o := overview.Of(r)
 			display := o.Display()
 			assert.Equal(t, k.exit, display.Exit)
-			scope := r.Scope // of an agent server it depends on the reason why the other half is not tested
+			scope := r.Scope // the scope of an agent server depends on the reason why the other half is not tested
 			if display.Scope != " (agent server)" {
 				assert.Equal(t, display.Scope == " (partial run)", scope == reports.ScopePart)
 			}
@@ -262,10 +262,10 @@ func TestFormatsAgree(t *testing.T) {
 	}
 }
 
-// TestNumbersAgree checks that all formats show the numbers of result.json: the requirements by word, the problems, and the
-// MUSTs.
+// TestNumbersAgree checks that all formats show the numbers of result.json: the requirements by word, the problems, and
+// the MUSTs.
 func TestNumbersAgree(t *testing.T) {
-	problem := map[string]*regexp.Regexp{ // what a format shows once for each problem
+	problem := map[string]*regexp.Regexp{ // a pattern that each format shows once for each problem
 		"console":    regexp.MustCompile(`(?m)^\d+\. `),
 		"summary.md": regexp.MustCompile(`(?m)^\| \d+ \|`),
 		"index.html": regexp.MustCompile(`Problem \d+ of \d+`),
@@ -316,8 +316,8 @@ func TestNumbersAgree(t *testing.T) {
 	}
 }
 
-// cucumberStatuses counts the scenarios by the status that readers derive from their steps: that of the first step that
-// did not pass.
+// cucumberStatuses counts the scenarios by the status that readers derive from their steps: the status of the first step
+// that did not pass.
 func cucumberStatuses(t *testing.T, document []byte) map[string]int {
 	var all []struct {
 		Elements []struct {

@@ -1,4 +1,4 @@
-// Package export writes a result into a folder in several formats.
+// Package export writes a result into a folder in several formats. Start with [Write].
 package export
 
 import (
@@ -70,7 +70,7 @@ func checkFolder(dir, name string) error {
 	return nil
 }
 
-// Begin creates the folder for the reports of a test run and removes those of an earlier one.
+// Begin creates the folder for the reports of a test run, and removes the reports of an earlier one.
 func Begin(dir string) error {
 	if err := files(all).Begin(dir); err != nil {
 		return err
@@ -93,8 +93,8 @@ func Write(dir string, r *reports.Result) error {
 	return writeBadges(dir, r)
 }
 
-// removeOwn removes the scripts or badges of an earlier test run: the files of a folder whose names match, and the folder if
-// it is empty then.
+// removeOwn removes the scripts or badges of an earlier test run: the files in a folder whose names match, and then the
+// folder if it is empty.
 func removeOwn(dir, name string, own *regexp.Regexp) error {
 	if err := checkFolder(dir, name); err != nil {
 		return err
@@ -112,11 +112,11 @@ func removeOwn(dir, name string, own *regexp.Regexp) error {
 			return fmt.Errorf("removing the %s of an earlier test run: %w", name, err)
 		}
 	}
-	_ = os.Remove(folder) // fails if it has other files, or does not exist
+	_ = os.Remove(folder) // fails if it has other files or does not exist
 	return nil
 }
 
-// scriptName matches the names of scripts: the ID of a requirement and that of a finding.
+// scriptName matches the names of scripts: the ID of a requirement and the ID of a finding.
 var scriptName = regexp.MustCompile(`^(CP|AS|E2E)-[\w-]+-[0-9a-f]{12}\.sh$`)
 
 // writeScripts writes the scripts of the first findings. If a finding cannot have a script, the file prints the reason.

@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/reports/script"
 )
 
-// TestWrite checks which files a folder has without the flag --reports and with it.
+// TestWrite checks which files are in a folder without the flag --reports and with it.
 func TestWrite(t *testing.T) {
 	always := []string{"result.json", "exchanges.jsonl.gz"}
 	byDefault := append(always, "junit.xml", "summary.md", "badge.svg", "index.html", "support.json", "scripts", "badge")
@@ -54,7 +54,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestScripts checks that each finding has a script and that those of an earlier test run are removed.
+// TestScripts checks that each finding has a script, and that the scripts of an earlier test run are removed.
 func TestScripts(t *testing.T) {
 	dir, r := t.TempDir(), reporttest.Faulty()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "scripts"), 0o755))

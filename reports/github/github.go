@@ -1,4 +1,5 @@
-// Package github writes a result for a workflow of GitHub: annotations, and the outputs of the step.
+// Package github writes a result for a GitHub workflow: annotations, and the outputs of the step. Start with
+// [Annotations].
 package github
 
 import (
@@ -18,9 +19,9 @@ import (
 // maxText is the maximum length in characters of the text of an annotation.
 const maxText = 2000
 
-// Annotations writes an error or a warning for each problem that is not in the baseline, and an error for each entry of the
-// baseline that fails the test run. If the exit code has another reason, the headline is an error. folder is that of the
-// reports. Errors are those of w.
+// Annotations writes an error or a warning for each problem that is not in the baseline, and an error for each entry of
+// the baseline that makes the test run fail. If the exit code has another reason, it writes the headline as an error.
+// folder is the folder of the reports. It returns the errors of w.
 func Annotations(w io.Writer, r *reports.Result, folder string) error {
 	o := overview.Of(r)
 	var b strings.Builder
@@ -89,7 +90,7 @@ func Outputs(w io.Writer, r *reports.Result, folder, delimiter string) error {
 	return err
 }
 
-// data returns a text of an annotation: one line, in which nothing can begin another command.
+// data returns a text of an annotation: one line that cannot contain another command.
 func data(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(safe.Visible(safe.Ellipsis(text, maxText)))
 }

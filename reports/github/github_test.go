@@ -18,7 +18,7 @@ import (
 // command matches an annotation. GitHub ends its properties at the next "::".
 var command = regexp.MustCompile(`^::(?:error|warning) (?:file=[^:,\r]+,)?title=[^:,\r]+::[^\r]*$`)
 
-// TestAnnotations checks that each line is one annotation, whatever the target has sent.
+// TestAnnotations checks that each line is one annotation, whatever the target sends.
 func TestAnnotations(t *testing.T) {
 	write := func(w io.Writer, r *reports.Result) error { return github.Annotations(w, r, "agentconform-out") }
 	check := func(t *testing.T, doc []byte) {

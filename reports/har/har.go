@@ -1,4 +1,4 @@
-// Package har writes the exchanges of a result as an HTTP archive.
+// Package har writes the exchanges of a result as an HTTP archive. Start with [Write].
 package har
 
 import (
@@ -57,7 +57,7 @@ func encode(value any) []byte {
 // entry is an entry of the HAR 1.2 specification. Members that start with an underscore are extensions. The members of all
 // objects are sorted.
 type entry struct {
-	Exchange int      `json:"_exchange,omitempty"` // of a test run
+	Exchange int      `json:"_exchange,omitempty"` // ID of an exchange of a test run
 	Scenario string   `json:"_scenario,omitempty"`
 	Cache    struct{} `json:"cache"`
 	Comment  string   `json:"comment,omitempty"`

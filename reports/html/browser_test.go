@@ -111,8 +111,8 @@ func (b *browser) eval(expression string) string {
 	return fmt.Sprint(value)
 }
 
-// key presses a key: a character, or a key with a name. A page can keep the character of a shortcut out of a text field,
-// which is not possible with chromedp.KeyEvent, because that sends the text as a separate event.
+// key presses a key: a character, or a named key. chromedp.KeyEvent is not suitable: it sends the text as a separate
+// event, so that a page cannot keep the character of a shortcut out of a text field.
 func (b *browser) key(key string) {
 	b.t.Helper()
 	down := input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: key}

@@ -9,9 +9,9 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// coverageView is the coverage of the contract: a heat map of the responses, and the details.
+// coverageView is the coverage of the contract: a heat map of the responses, and details.
 type coverageView struct {
-	Operations, Statuses, Parameters share           // of the interface
+	Operations, Statuses, Parameters share           // parts of the interface
 	Undeclared                       int             // combinations of operation and status that the interface does not declare
 	Columns                          []string        // statuses, the columns of the heat map
 	Details                          []operationView // operations of the interface
@@ -19,7 +19,7 @@ type coverageView struct {
 	Enums                            []reports.EnumCoverage
 }
 
-// share is a number of seen items and the number of all items.
+// share is a number of covered items and the total number.
 type share struct{ Seen, All int }
 
 func (s share) String() string { return fmt.Sprintf("%d of %d", s.Seen, s.All) }

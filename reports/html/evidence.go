@@ -22,15 +22,15 @@ const (
 // body is an indented body, split at the value of a finding.
 type body struct {
 	Before, Marked, After string
-	Missing               string // the pointer, if there is no value at it
+	Missing               string // the pointer, if it points to no value
 	Note                  string // set if the text is not the whole body
 }
 
 // HasText reports whether the body has text.
 func (b body) HasText() bool { return b.Before+b.Marked+b.After != "" }
 
-// newBody returns an indented body with the value at pointer marked. If there is no such value, the nearest enclosing one
-// is marked and the pointer is missing.
+// newBody returns an indented body in which the value at pointer is marked. If there is no such value, it marks the
+// nearest enclosing value, and Missing is the pointer.
 func newBody(text, pointer string) body {
 	switch {
 	case strings.TrimSpace(text) == "":
@@ -86,10 +86,10 @@ func find(text, pointer string) (start, end int, missing string) {
 	return 0, 0, missing
 }
 
-// comparison is an expected and an actual text, with indented JSON if both contain JSON, and their difference.
+// comparison is an expected and an actual text, and their difference. If both contain JSON, the JSON is indented.
 type comparison struct {
 	Expected, Actual string
-	Diff             []string // lines that begin with "-", "+" or a space; nil if the texts have no line in common
+	Diff             []string // lines that begin with "-", "+" or a space; nil if the texts have no common line
 }
 
 func compare(expected, actual string) comparison {
@@ -101,7 +101,7 @@ func compare(expected, actual string) comparison {
 	return comparison{e, a, difference(e, a)}
 }
 
-// spread indents the JSON document in a text, which may follow words on the same line or on a line before it.
+// spread indents the JSON document in a text. Other words may precede it.
 func spread(text string) (string, bool) {
 	words, document, isLine := strings.Cut(text, "\n")
 	if at := strings.IndexAny(text, "{["); !isLine && at >= 0 {
@@ -118,8 +118,8 @@ func spread(text string) (string, bool) {
 	return pretty, true
 }
 
-// prettyJSON returns indented JSON with sorted members, so that their order makes no difference. It refuses JSON that
-// becomes too long.
+// prettyJSON returns indented JSON with sorted members, so that their order does not matter. It refuses JSON that would
+// become too long.
 func prettyJSON(text string) (string, bool) {
 	var value any
 	dec := json.NewDecoder(strings.NewReader(text))
@@ -135,8 +135,8 @@ func prettyJSON(text string) (string, bool) {
 	return safe.Visible(strings.TrimSuffix(string(doc), "\n")), true
 }
 
-// difference returns the lines of a unified diff, or nil if the texts have no line in common: then they are easier to read
-// next to each other.
+// difference returns the lines of a unified diff. It returns nil if the texts have no common line, because they are then
+// easier to read next to each other.
 func difference(expected, actual string) (lines []string) {
 	lined := func(s string) []byte { return []byte(strings.TrimRight(s, "\n") + "\n") }
 	unified := string(diff.Diff("expected", lined(expected), "actual", lined(actual)))

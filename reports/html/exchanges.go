@@ -13,13 +13,13 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Limits of the exchanges in the page. The rest is in the file with all exchanges.
+// Limits of the exchanges in the page. The file with all exchanges has the rest.
 const (
 	maxShownBody = 16 << 10 // bytes of each body
 	maxEvidence  = 12 << 20 // bytes of all bodies and headers, before compression
 )
 
-// record is an exchange for the script of the page. The members of its JSON are those of result.json and some more.
+// record is an exchange for the script of the page. Its JSON has the members of result.json and a few more.
 type record struct {
 	reports.Exchange
 	Path         string `json:"path"`           // with short ids
@@ -28,7 +28,7 @@ type record struct {
 	ResponseNote string `json:"response_note,omitempty"`
 }
 
-// records returns all exchanges. If their bodies are too large for the page, those of the findings come first.
+// records returns all exchanges. If their bodies are too large for the page, the findings' exchanges keep theirs first.
 func (p *page) records() []record {
 	isEvidence := reports.ExchangesOf(p.recorded.Findings)
 	room := maxEvidence
@@ -43,7 +43,7 @@ func (p *page) records() []record {
 	return records
 }
 
-// record returns an exchange, and takes the space of its bodies and headers from room.
+// record returns an exchange, and subtracts the size of its bodies and headers from room.
 func (p *page) record(x reports.Exchange, room *int) record {
 	r := record{Path: p.short(x.URL)}
 	sent, received := x.Request, x.Response
@@ -57,7 +57,7 @@ func (p *page) record(x reports.Exchange, room *int) record {
 	return r
 }
 
-// messageOf returns the part of a request or response that is in the page, with a note if that is not all of it.
+// messageOf returns the part of a request or response that is in the page. If it is not complete, it has a note.
 func messageOf(m reports.Message, room *int) (shown reports.Message, note string) {
 	shown = scrubbed(reports.Message{Headers: m.Headers}, 1000)
 	shown.Body = safe.Visible(safe.Prefix(m.Body, maxShownBody))

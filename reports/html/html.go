@@ -1,4 +1,4 @@
-// Package html writes a result, and the specification, as HTML pages.
+// Package html writes a result, and the specification, as HTML pages. Start with [Write].
 package html
 
 import (
@@ -72,7 +72,7 @@ type page struct {
 	assets
 	Link     string // address of the implementation, if it is an HTTP address
 	Problems []problem
-	Words    []overview.Class // words of the requirements
+	Words    []overview.Class // words for verdicts, in the order of the page
 	Parts    []part
 	Coverage *coverageView // nil if there are no operations
 	Chart    *chart        // nil if no status was polled
@@ -117,8 +117,8 @@ func pageOf(recorded *reports.Result) (*page, error) {
 	return p, err
 }
 
-// Unreachable returns the exchanges if the target returned no response at all, and otherwise nil. Nothing else of the
-// result helps the reader then.
+// Unreachable returns the exchanges if the target returned no response at all, and otherwise nil. In that case nothing
+// else in the result helps the reader.
 func (p *page) Unreachable() []reports.Exchange {
 	tried := p.recorded.Exchanges[:min(len(p.recorded.Exchanges), 5)]
 	answered := func(x reports.Exchange) bool { return x.Status > 0 }
@@ -147,10 +147,10 @@ func (p *page) Exchanges() int { return len(p.recorded.Exchanges) }
 // Title returns the title of the page.
 func (p *page) Title() string { return p.Display().String() + " – " + p.Subject() }
 
-// Cleanup returns what became of the objects that the test run created.
+// Cleanup describes whether the objects of the test run were removed.
 func (p *page) Cleanup() overview.Cleanup { return p.Overview.Cleanup(p.Result.Run.Flag("--out")) }
 
-// assets are the parts that all pages have.
+// assets are the parts that are common to all pages.
 type assets struct {
 	Generator string // command that wrote the page; may be empty
 	Policy    string

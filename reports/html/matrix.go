@@ -8,7 +8,8 @@ import (
 //go:embed assets/matrix.css
 var matrixStyle string
 
-// Matrix is the data of a page that compares results: its columns are results, its rows capabilities and requirements.
+// Matrix is the data of a page that compares results: its columns are results, and its rows are capabilities and
+// requirements.
 type Matrix struct {
 	Title    string
 	Columns  []MatrixColumn
@@ -38,11 +39,11 @@ type MatrixRow struct {
 
 // MatrixCell is a capability or a requirement in one result.
 type MatrixCell struct {
-	Class   string // of the result: "passed", or "" if the suite did not have the requirement
+	Class   string // class of the result: "passed", or "" if the suite did not have the requirement
 	Text    string // "passed"
 	Numbers string // "7/8", for a capability
 	Reason  string
-	Link    string // relative URL of its place in the report, or ""
+	Link    string // relative URL of the requirement or capability in the report, or ""
 }
 
 // matrix is the data for the templates of the comparison.

@@ -15,11 +15,11 @@ import (
 type problem struct {
 	overview.Problem
 	Owner   failure // the requirement that owns the behavior
-	Of      int     // number of problems
+	Of      int     // total number of problems
 	Open    bool
 	Warning bool      // does not decide the verdict
-	Also    string    // IDs of the requirements that it breaks too, for people; may be empty
-	Broken  []failure // these requirements, except those that an earlier problem breaks
+	Also    string    // readable IDs of the other requirements that it breaks; may be empty
+	Broken  []failure // these requirements, except those that an earlier problem also breaks
 }
 
 // failure is a requirement that failed, with its findings.
@@ -42,8 +42,8 @@ type finding struct {
 	Chain   []chainLink
 }
 
-// chainLink is one exchange that led to a finding. Evidence is set only for the one that shows the violation. The script
-// of the page adds that of the others when they are opened.
+// chainLink is one exchange that led to a finding. Evidence is set only for the exchange that shows the violation. The
+// script of the page adds the evidence of the others when they are opened.
 type chainLink struct {
 	Part     reports.Part
 	Skipped  int // number of exchanges before it that are not shown
@@ -58,7 +58,7 @@ type evidence struct {
 	Repeated          string // set if the request was sent twice
 }
 
-// problems returns the numbered problems. Each requirement that another one breaks occurs once.
+// problems returns the numbered problems. A requirement that several problems break is listed in the first one only.
 func (p *page) problems() (all []problem) {
 	shown := map[string]bool{}
 	for _, one := range p.Overview.Problems {
@@ -79,7 +79,7 @@ func (p *page) problems() (all []problem) {
 	return all
 }
 
-// shortIDs returns IDs for people. One that differs from the one before it only in its number is shortened to that:
+// shortIDs returns readable IDs. An ID that differs from the previous one only in its number is shortened to the number:
 // "AS-ROLLBACK-4, -5, AS-STATE-2".
 func shortIDs(ids []string) string {
 	family := ""
@@ -101,8 +101,8 @@ func shortIDs(ids []string) string {
 // maxFindings is the maximum number of findings of a requirement.
 const maxFindings = 20
 
-// failure returns a requirement with findings of it. replay is the command that judges the first of them again, or empty
-// for that of the finding.
+// failure returns a requirement with some of its findings. replay is the command that judges the first of them again. If
+// it is empty, the command of the finding is used.
 func (p *page) failure(q *reports.Requirement, found []*reports.Finding, replay string) failure {
 	v := failure{Requirement: q}
 	v.MoreFound = max(len(found)-maxFindings, 0)
@@ -129,7 +129,7 @@ func (p *page) finding(f *reports.Finding, replay string) finding {
 	return v
 }
 
-// storyOf returns the story of a finding, without tables in which nothing is marked as wrong.
+// storyOf returns the story of a finding. It omits tables without a wrong value.
 func storyOf(r *reports.Result, f *reports.Finding) story.Story {
 	s := story.Of(r, f)
 	if !slices.ContainsFunc(s.Messages, func(m story.Message) bool { return m.Wrong || m.Missing }) {
@@ -160,13 +160,13 @@ func (v *failure) Others() []finding {
 	return v.Findings[1:]
 }
 
-// Maximum number of exchanges in a chain, and how many of them are from its beginning. The rest are from its end.
+// Maximum number of exchanges in a chain, and how many of them are at its beginning. The others are at its end.
 const (
 	maxChain   = 30
 	chainBegin = 10
 )
 
-// chain returns the exchanges that led to a finding. It always contains the one that shows it.
+// chain returns the exchanges that led to a finding. It always contains the exchange that shows it.
 func (p *page) chain(f *reports.Finding) (chain []chainLink) {
 	links := f.Exchanges
 	if !slices.ContainsFunc(links, func(l reports.Link) bool { return l.Exchange == f.Exchange }) {

@@ -28,7 +28,7 @@ type requirement struct {
 	*reports.Requirement
 	Part    string // slug, set by partsOf
 	Label   string // text for the verdict
-	Problem int    // number of the problem that shows its failure, or 0
+	Problem int    // number of the problem that contains its failure, or 0
 	Rule    *rule  // set in the page of the specification
 }
 
@@ -137,8 +137,8 @@ func sectionsOf(numbers string) (sections []section) {
 // subject matches the first cell of a row in a table of the interface: a field, a status, or a method and a path.
 var subject = regexp.MustCompile(`^([a-z_]+|\d{3}|(GET|POST|PATCH) /\S+)$`)
 
-// quoteText returns a quotation as sentences. Quotations of tables are cells with " ... " between them: "created_at ...
-// date-time ... Read-only." becomes "created_at: date-time … Read-only."
+// quoteText returns a quotation as sentences. A quotation of a table has its cells with " ... " between them: "created_at
+// ... date-time ... Read-only." becomes "created_at: date-time … Read-only."
 func quoteText(quote string) string {
 	text, separator := "", ""
 	for _, cell := range strings.Split(quote, " ... ") {

@@ -21,17 +21,17 @@ type Rule struct {
 	After  []string    // IDs of requirements whose failure explains a failure of this one
 	Varies string      // permitted differences of conforming servers, for the whole feature
 	Faults []Fault
-	Keeps  *Example // an exchange that keeps the rule; may be nil
-	Breaks *Example // an exchange that breaks the rule; may be nil
+	Keeps  *Example // an exchange that meets the rule; may be nil
+	Breaks *Example // an exchange that violates the rule; may be nil
 }
 
 // Fault is a deliberate deviation of the reference that breaks a rule.
 type Fault struct{ Name, Breaks string }
 
-// Example is an exchange that keeps or breaks a rule.
+// Example is an exchange that meets or violates a rule.
 type Example struct {
 	Fault    Fault           // fault of the server; empty: the unmodified reference
-	Finding  reports.Finding // finding of an exchange that breaks the rule
+	Finding  reports.Finding // finding of an exchange that violates the rule
 	Exchange reports.Exchange
 }
 
@@ -53,7 +53,7 @@ type rule struct {
 }
 
 // WriteSpecification writes the page of all requirements: each rule with its scenarios, the faults that break it, an
-// exchange that keeps it and one that breaks it. Like the page of a result, it needs no other file. The IDs of
+// exchange that meets it and one that violates it. Like the page of a result, it needs no other file. The IDs of
 // requirements are its anchors.
 func WriteSpecification(w io.Writer, s Specification) error {
 	p := &specification{Specification: s, assets: assetsOf(style, commonScript+exchangesScript+pageScript), Title: "agentconform, interface " + s.Suite.Interface}

@@ -15,12 +15,12 @@ import (
 // chart is the timeline: a bar for each revision, with a segment for each status.
 type chart struct {
 	Width, Height int
-	Right         int // x of the last statuses
+	Right         int // x coordinate of the last statuses
 	Ticks         []chartTick
 	Bars          []chartBar
 	Legend        []chartSegment // one for each status
 
-	begin, end int64 // of the axis, in milliseconds since the start of the test run
+	begin, end int64 // begin and end of the axis, in milliseconds since the start of the test run
 }
 
 type (
@@ -55,7 +55,7 @@ const maxAt = 1 << 40
 // chartOf returns the chart of the transitions, or nil if there are none.
 func chartOf(r *reports.Result) *chart {
 	c := &chart{Width: chartWidth, Right: chartWidth - chartRight + 14, begin: math.MaxInt64}
-	var order []string // of the revisions
+	var order []string // order of the revisions
 	rows := map[string][]reports.Transition{}
 	creators := map[string]string{}
 	for _, t := range r.Timeline {
@@ -144,5 +144,5 @@ func (c *chart) bar(transitions []reports.Transition) chartBar {
 	return bar
 }
 
-// shortID shortens an id to its last characters, because those of one test run begin alike.
+// shortID shortens an id to its last characters, because ids of one test run often begin with the same ones.
 func shortID(id string) string { return safe.Ellipsis(safe.ShortIDs(id), 16) }

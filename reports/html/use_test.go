@@ -24,7 +24,7 @@ func faultyPage(t *testing.T) (b *browser, r *reports.Result, file string) {
 	return b, r, file
 }
 
-// countOf returns the number of matching items as the page shows it.
+// countOf returns the number of matching items on the page.
 func countOf[T any](all []T, match func(T) bool) string {
 	n := 0
 	for _, each := range all {
@@ -174,7 +174,7 @@ func TestExchangeFilters(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("%d of 278", len(r.Requirement("CP-UPDATE-1").Scenarios[0].Exchanges)), b.eval(shownExchanges))
 }
 
-// TestChain checks that the evidence of an exchange is added when it is opened.
+// TestChain checks that the evidence of an exchange is added when the exchange is opened.
 func TestChain(t *testing.T) {
 	b, _, file := faultyPage(t)
 	b.open(file, "#AS-ROLLBACK-3")
@@ -202,7 +202,7 @@ func TestHTMLOfAHostileTargetRunsNothing(t *testing.T) {
 	assert.Empty(t, b.complaints(), "no script ran, the policy refused nothing, and there was no error")
 }
 
-// openAll opens all details twice, because those that are opened first may add others.
+// openAll opens all details twice, because opening the first may add others.
 const openAll = `(async () => {
 	for (let i = 0; i < 2; i++) {
 		for (const d of document.querySelectorAll("details")) d.open = true;

@@ -14,7 +14,7 @@ import (
 	"github.com/agentconform/agentconform/reports/junit"
 )
 
-// TestJUnit checks that the counts are those of the testcases, that each testcase has one outcome, and that names are
+// TestJUnit checks that the counts equal the numbers of testcases, that each testcase has one outcome, and that names are
 // unique. The tests of package export compare the outcomes with the exit code.
 func TestJUnit(t *testing.T) {
 	check := func(t *testing.T, doc []byte) {

@@ -1,6 +1,6 @@
-// Package outfile writes the files of this program and reads files that a user names. A file is written completely or
-// not at all, its last path component is never a link, and only regular files are replaced: the folder of the reports
-// may come from a checkout that nobody has reviewed.
+// Package outfile writes the files of this program and reads files that a user names. It writes a file completely or not
+// at all, never writes through a link as the last path component, and replaces only regular files. The reason is that the
+// folder of the reports may come from a checkout that nobody has reviewed. Start with [Write].
 package outfile
 
 import (
@@ -169,8 +169,8 @@ func (m Mark) Of(path string) error {
 	return err
 }
 
-// Set is the files of one folder, in the order in which they are written. The mark is in the first one, which shows that
-// the others were written by this program, too.
+// Set is the files of one folder, in the order in which they are written. The first file has the mark, which shows that
+// this program wrote all of them.
 type Set[T any] struct {
 	Mark  Mark
 	Files []File[T]
@@ -182,8 +182,8 @@ type File[T any] struct {
 	Write func(io.Writer, T) error
 }
 
-// Check returns an error if the folder has a file of another program with the name of one of the set. Empty files may
-// always be replaced.
+// Check returns an error if a file of the folder has the name of a file of the set and was written by another program.
+// Empty files may always be replaced.
 func (s Set[T]) Check(dir string) error {
 	first := s.Files[0].Name
 	if err := s.Mark.Of(filepath.Join(dir, first)); err != nil {
@@ -205,8 +205,8 @@ func (s Set[T]) Check(dir string) error {
 	return nil
 }
 
-// Begin creates the folder and removes the files that an earlier run of this program wrote, because if this one is killed,
-// they would look like its own. It removes the first file last, because its mark shows who wrote the others.
+// Begin creates the folder and removes the files of an earlier run of this program. Otherwise they would look like the
+// files of this run if it is killed. The first file is removed last, because its mark identifies the others.
 func (s Set[T]) Begin(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -247,7 +247,7 @@ func (f File[T]) write(dir string, value T) error {
 // existing describes an existing regular file. It returns nil if there is no file, and an error for anything else.
 func existing(path string) (fs.FileInfo, error) {
 	info, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // the caller reports the latter: no folder
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // the caller reports a missing folder
 		return nil, nil
 	}
 	if err != nil {

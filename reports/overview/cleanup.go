@@ -10,10 +10,10 @@ type Cleanup struct {
 	Remaining  []reports.LedgerEntry
 	Summary    string // "created 1 deployment, 85 threads, 70 runs; all removed"; empty if nothing was created
 	NotRemoved string // "74 threads, 60 runs: the first reason"; empty if everything was removed
-	Command    string // removes the remaining objects; empty if the target cannot remove them
+	Command    string // command that removes the remaining objects; empty if the target cannot remove them
 }
 
-// Cleanup returns what became of the objects in the ledger. out is the folder of the ledger and may be empty.
+// Cleanup describes what happened to the objects in the ledger. out is the folder of the ledger and may be empty.
 func (o Overview) Cleanup(out string) Cleanup {
 	var c Cleanup
 	var removed []reports.LedgerEntry

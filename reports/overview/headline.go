@@ -68,7 +68,8 @@ func (o Overview) numbers() string {
 	return reports.Joined(", ", problems, text, warnings) + total
 }
 
-// whole returns the number of requirements of the suite, or of those about the agent server if only that is tested.
+// whole returns the number of requirements of the suite. If only an agent server is tested, it returns the number of
+// requirements about the agent server.
 func (o Overview) whole() int {
 	if o.agentOnly() {
 		return o.Result.Catalogue() - o.Result.UnjudgedCount()
@@ -111,7 +112,7 @@ func (o Overview) reasonOfAll() string {
 	return some(ids(open[0].Requirements), 1) + ": " + open[0].Text
 }
 
-// NextStep returns a label and the one next command or change for the reader. Both may be empty.
+// NextStep returns a label and one command or change as the next step for the reader. Both may be empty.
 func (o Overview) NextStep() (label, text string) {
 	r := o.Result
 	if r.Headline != "" {
@@ -132,13 +133,13 @@ func (o Overview) NextStep() (label, text string) {
 	return "", ""
 }
 
-// Allowed is the tone of a verdict other than conformant with which the test run passes because of the baseline.
+// Allowed is the tone of a verdict other than conformant if the test run passes because of the baseline.
 const Allowed reports.Conclusion = "allowed"
 
 // Display is the verdict as it is shown, with its scope and the effect of the baseline, so that it never contradicts
 // the exit code.
 type Display struct {
-	Tone     reports.Conclusion // decides colors; differs from the verdict only because of a baseline
+	Tone     reports.Conclusion // determines colors; differs from the verdict only because of a baseline
 	Word     reports.Conclusion // the verdict
 	Scope    string             // " (partial run)", " (insecure: certificates not verified)"; empty for a whole test run
 	Baseline string             // " (all failures are in the baseline, exit 0)"; may be empty
@@ -194,7 +195,7 @@ func (o Overview) Display() Display {
 	return s
 }
 
-// otherMusts returns why a test run is incomplete whose failures are all in the baseline.
+// otherMusts returns the reason why a test run whose failures are all in the baseline is incomplete.
 func (o Overview) otherMusts() string {
 	switch {
 	case len(o.deciding[CouldNotTell]) > 0:

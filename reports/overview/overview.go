@@ -1,5 +1,6 @@
 // Package overview derives the parts of a result that all exporters show: the numbered problems, the requirements that
-// were not tested or could not be judged, with the reasons, the counts, and the verdict with its headline.
+// were not tested or could not be judged, with the reasons, the counts, and the verdict with its headline. Start with
+// [Of].
 package overview
 
 import (
@@ -11,7 +12,7 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Class is the class of a requirement. Its text is for people. Each requirement has exactly one.
+// Class is the class of a requirement, as a readable word. Each requirement has exactly one.
 type Class string
 
 // The classes. [Warning] and [Known] are failures that do not fail the test run.
@@ -43,9 +44,9 @@ func Word(v reports.Verdict) Class {
 // Overview contains the requirements of a result by class, in the order of the result.
 type Overview struct {
 	Result   *reports.Result
-	Problems []Problem // in the order of their numbers
+	Problems []Problem // problems in the order of their numbers
 	Classes  map[Class][]*reports.Requirement
-	Findings map[string][]*reports.Finding // by requirement
+	Findings map[string][]*reports.Finding // findings by requirement
 	Tested   int                           // number of requirements that passed or failed
 
 	deciding map[Class][]*reports.Requirement // requirements that decide the verdict, by the word for their verdict
@@ -87,7 +88,7 @@ func (o Overview) ClassOf(q *reports.Requirement) Class {
 type Count struct {
 	N     int
 	Class Class
-	Start int // sum of the counts before this one
+	Start int // sum of the preceding counts
 }
 
 // Counts contains the counts that are not 0.

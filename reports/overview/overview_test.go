@@ -32,7 +32,7 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
-// TestReasons checks that requirements are grouped by their typed causes, and those that read the same.
+// TestReasons checks that requirements are grouped by their typed causes, and also if their reasons have the same text.
 func TestReasons(t *testing.T) {
 	fixture := func(name string) reports.Blocker { return reports.Blocker{Kind: reports.ByFixture, Name: name} }
 	by := func(id string) reports.Blocker { return reports.Blocker{Kind: reports.ByRequirement, Name: id} }

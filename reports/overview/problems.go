@@ -9,17 +9,17 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Problem is a numbered problem with what people need to understand it.
+// Problem is a numbered problem with the texts that explain it.
 type Problem struct {
 	*reports.Problem
 	Owner     *reports.Requirement // the requirement that owns the behavior
-	Findings  []*reports.Finding   // of this requirement and this problem
+	Findings  []*reports.Finding   // findings of Owner that belong to this problem
 	Request   string               // "GET /v2/deployments/…bc98/revisions?limit=101", or empty
-	Expected  string               // in one line; may be empty
-	Got       string               // in one line; may be empty
+	Expected  string               // one line; may be empty
+	Got       string               // one line; may be empty
 	Also      []string             // titles of the other findings
 	BreaksToo string               // IDs of other requirements: "CP-GET-3, CP-LIST-6 too"; may be empty
-	Anchor    string               // ID of the requirement, or a name of the problem if it is not the first one of it
+	Anchor    string               // ID of the requirement; for further problems of it, a name of the problem
 	Replay    string               // command that judges it again; may be empty
 }
 
@@ -95,7 +95,7 @@ func (o Overview) request(f *reports.Finding) string {
 	return safe.Ellipsis(x.Method+" "+safe.ShortIDs(cmp.Or(o.Result.Target.PathOf(x.URL), x.URL)), maxCause)
 }
 
-// ProblemOf returns the first problem to which the failure of a requirement belongs, or nil.
+// ProblemOf returns the first problem that contains the failure of a requirement, or nil.
 func (o Overview) ProblemOf(q *reports.Requirement) *Problem {
 	for i, p := range o.Problems {
 		if p.Owner == q || slices.Contains(p.Breaks, q.ID) {

@@ -10,14 +10,15 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Reason is why requirements were not tested, or why the test run could not tell whether the target meets them.
+// Reason is the reason why requirements were not tested, or why the test run could not tell whether the target meets
+// them.
 type Reason struct {
 	Text         string // for people
-	Help         string // what would help: "set users.1.token"; may be empty
+	Help         string // a remedy: "set users.1.token"; may be empty
 	Requirements []*reports.Requirement
 }
 
-// String returns the requirements with the reason and what would help: "CP-LIST-7 (over budget: raise max_revisions)".
+// String returns the requirements with the reason and the remedy: "CP-LIST-7 (over budget: raise max_revisions)".
 func (r Reason) String() string { return some(ids(r.Requirements), 6) + " (" + r.Because() + ")" }
 
 // Texts returns each reason as a sentence.
@@ -28,11 +29,11 @@ func Texts(reasons []Reason) (all []string) {
 	return all
 }
 
-// Because returns the reason and what would help: "over budget: raise max_revisions".
+// Because returns the reason and the remedy: "over budget: raise max_revisions".
 func (r Reason) Because() string { return reports.Joined(": ", r.Text, r.Help) }
 
-// NotTested groups the skipped and absent requirements by cause. The keys that add most requirements come first, then
-// the reasons for which there is no key. Absent requirements have no title.
+// NotTested groups the skipped and absent requirements by cause. The keys that add the most requirements are first,
+// followed by reasons without a key. Absent requirements have no title.
 func (o Overview) NotTested() []Reason {
 	var all []*reports.Requirement
 	for _, n := range o.Result.NotJudged {
@@ -99,7 +100,7 @@ func causeKey(q *reports.Requirement) string {
 }
 
 // root returns the requirement at the end of the chain of blockers of q. The chain ends at a requirement that has failed,
-// or that is not blocked by exactly one other requirement. That may be q.
+// or that is not blocked by exactly one other requirement. This may be q itself.
 func (o Overview) root(q *reports.Requirement) *reports.Requirement {
 	for range o.Result.Requirements { // a result of another suite may have cycles
 		if q.Verdict == reports.Failed || len(q.BlockedBy) != 1 || q.BlockedBy[0].Kind != reports.ByRequirement {
@@ -137,7 +138,7 @@ func shortReason(q *reports.Requirement) string {
 // remedies are the verbs for the key of a skip.
 var remedies = map[reports.SkipKind]string{reports.NotConfigured: "set ", reports.OtherHalf: "set ", reports.OverBudget: "raise "}
 
-// skipTexts are the reasons of skips without a text of their own.
+// skipTexts are the reasons for kinds of skips without a specific text.
 var skipTexts = map[reports.SkipKind]string{
 	reports.NotApplicable: "does not apply to this target",
 	reports.NotConfigured: "not configured",

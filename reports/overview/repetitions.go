@@ -24,8 +24,8 @@ func (o Overview) Rates() (all []string) {
 	return all
 }
 
-// Repetitions describes the repetitions of a test run: "10 times; the results of 1 of 140 requirements differ". It returns
-// "" if there was one.
+// Repetitions describes the repetitions of a test run: "10 times; the results of 1 of 140 requirements differ". It
+// returns "" if there was only one.
 func (o Overview) Repetitions() string {
 	run := o.Result.Run
 	if run.Repeat < 2 {

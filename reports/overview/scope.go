@@ -7,7 +7,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// agentOnly reports whether an agent server was judged completely and alone: no control plane is configured or claimed,
+// agentOnly reports whether only an agent server was judged, and completely: no control plane is configured or claimed,
 // and all other requirements that were not judged are optional (MAY).
 func (o Overview) agentOnly() bool {
 	r := o.Result

@@ -6,14 +6,13 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// Support is what a test run has shown about a capability.
+// Support is the result of a test run for a capability.
 type Support struct {
 	*reports.Capability
-	// Class summarizes the requirements that apply to the target, and of these only the ones that decide the verdict, if
-	// there are any. It is Failed or CouldNotTell if one of them is, in this order, Passed if all passed, and otherwise
-	// NotTested.
+	// Class summarizes the requirements that apply to the target. If any of them decide the verdict, only these count. It
+	// is Failed or CouldNotTell if one of them is, in this order, Passed if all passed, and otherwise NotTested.
 	Class   Class
-	Numbers map[Class]int // of its requirements, by word
+	Numbers map[Class]int // numbers of its requirements, by word
 	All     int           // the number of its requirements that apply to the target
 }
 
@@ -23,10 +22,11 @@ func (s Support) Counts() Counts { return CountsOf(s.Numbers) }
 // Tested returns the number of requirements that passed or failed.
 func (s Support) Tested() int { return s.Numbers[Passed] + s.Numbers[Failed] }
 
-// Share returns the number of requirements that passed, of those that apply to the target: "7/8".
+// Share returns how many of the applicable requirements passed: "7/8".
 func (s Support) Share() string { return fmt.Sprintf("%d/%d", s.Numbers[Passed], s.All) }
 
-// Support returns the capabilities of the result, in its order: those of the agent server if only that was judged.
+// Support returns the capabilities of the result, in its order. If only the agent server was judged, it returns those of
+// the agent server.
 func (o Overview) Support() (all []Support) {
 	agentOnly := o.agentOnly()
 	requirements := map[string]*reports.Requirement{}
@@ -80,8 +80,8 @@ func classOfAll(numbers map[Class]int) Class {
 	return NotTested
 }
 
-// SupportTable returns the capabilities with a result, even if only some of their requirements were tested. untested has the
-// names of the others.
+// SupportTable returns the capabilities with a result. A capability has a result even if only some of its requirements
+// were tested. untested has the names of the others.
 func (o Overview) SupportTable() (rows []Support, untested []string) {
 	for _, s := range o.Support() {
 		if s.Class == NotTested && s.Tested() == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// some returns at most limit texts: "a, b and 5 more".
+// some lists at most limit texts: "a, b and 5 more".
 func some(all []string, limit int) string {
 	text := strings.Join(all[:min(len(all), limit)], ", ")
 	if more := len(all) - limit; more > 0 {
@@ -132,7 +132,7 @@ func (o Overview) notScored() string {
 	return text + "; failed: " + some(failed, 6) + " (result.json: not_scored)"
 }
 
-// Facts returns labels and texts about the whole test run for formats without a summary of their own.
+// Facts returns labels and texts about the whole test run, for formats without a summary.
 func (o Overview) Facts() [][2]string {
 	facts := [][2]string{{"Verdict", o.Display().String()}, {"Summary", o.Headline()}, {"Scope", string(o.Result.Scope)}, {"Target", o.Subject()}}
 	facts = append(facts, o.Closing("")...)

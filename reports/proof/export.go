@@ -85,8 +85,8 @@ var sums = []struct {
 	{Equivalent, "equivalent mutants reported conformant: "}, {Null, "null implementations rejected: "},
 }
 
-// Sentence returns the mutation score and the counts of all kinds of servers that were tested. The score is the number of
-// killed mutants of those that a request reached and that the interface does not allow.
+// Sentence returns the mutation score and the counts of all kinds of servers that were tested. The score counts only
+// mutants that a request reached and that the interface does not allow.
 func (p *Proof) Sentence() string {
 	killed, reached := 0, 0
 	var failures []int // number of failed requirements of each declared mutant

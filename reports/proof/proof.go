@@ -99,9 +99,9 @@ const (
 	Survived   Outcome = "survived"
 )
 
-// Outcome returns the outcome of a mutant. If its requirement is only blocked, it has survived. A failure of its requirement
-// that only requirements in Also explain kills it, and so does any failure after a situation: rules about the record of the
-// whole test run may explain it.
+// Outcome returns the outcome of a mutant. If its requirement is only blocked, the mutant has survived. If its
+// requirement has failed, the mutant is killed, even if requirements in Also explain the failure. After a situation, any
+// failure of its requirement kills it, because rules about the record of the whole test run may explain the failure.
 func (r Row) Outcome() Outcome {
 	isUndeclared := func(id string) bool {
 		return r.Also[id] == "" && !slices.ContainsFunc(r.Explained[id], func(cause string) bool { return r.Also[cause] != "" })
@@ -122,8 +122,8 @@ func (r Row) Outcome() Outcome {
 	return Survived
 }
 
-// Undecided reports whether the only problem of the row is a requirement that was not judged. The reason may be a busy
-// machine.
+// Undecided reports whether the only problem of the row is a requirement that was not judged. A busy machine may be the
+// reason.
 func (r Row) Undecided() bool {
 	switch r.Kind {
 	case Pristine, Equivalent:
@@ -149,8 +149,8 @@ func (r Row) undeclared() []string {
 	return ids
 }
 
-// Judge returns the problem of a row, or "" if there is none. level is that of the requirement that must kill the mutant.
-// gate is [Proof.Gate].
+// Judge returns the problem of a row, or "" if there is none. level is the level of the requirement that must kill the
+// mutant. gate is [Proof.Gate].
 func (r Row) Judge(level reports.Level, gate bool) string {
 	switch r.Kind {
 	case Pristine, Equivalent:
@@ -253,8 +253,8 @@ func (p *Proof) Conclude() {
 	}
 }
 
-// missingExplanations returns a problem for each @after tag for which no fault makes both requirements fail. Such a tag may
-// hide a second cause.
+// missingExplanations returns a problem for each @after tag without a fault that makes both requirements fail. Such a tag
+// may hide a second cause.
 func (p *Proof) missingExplanations() (problems []string) {
 	for _, q := range p.Requirements {
 		for _, id := range q.After {
@@ -269,7 +269,7 @@ func (p *Proof) missingExplanations() (problems []string) {
 	return problems
 }
 
-// Verdict returns whether the self-test passed, as a text.
+// Verdict returns the verdict of the self-test in words, with the number of problems.
 func (p *Proof) Verdict() string {
 	switch {
 	case len(p.Problems) == 0 && !p.Whole:

@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// minHold is how long a script keeps a run of the conformance graph in progress, in seconds. The suite takes less, but a
-// script is slower: each request opens a connection.
+// minHold is the minimum time for which a script keeps a run of the conformance graph in progress, in seconds. The suite
+// uses less time, but a script is slower, because each request opens a connection.
 const minHold = 5
 
 // hold matches the words of the conformance graph that keep a run in progress, with the time in milliseconds.
 var hold = regexp.MustCompile(`(\bwait(?:-after-write)?=)([0-9]{1,6})\b`)
 
-// held returns for how many milliseconds the run of a step was kept in progress, or 0.
+// held returns the number of milliseconds for which the run of a step was kept in progress, or 0.
 func (s *step) held() int64 {
 	found := hold.FindStringSubmatch(s.Request.Body)
 	if found == nil || s.Operation != "create-run" {

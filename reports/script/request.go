@@ -81,8 +81,8 @@ func (s *script) replaceID(x *step, text string) string {
 	return text
 }
 
-// patience returns for how many seconds curl waits for the response. If the recorded request timed out, curl waits no
-// longer than the suite did.
+// patience returns the number of seconds for which curl waits for the response. If the recorded request timed out, curl
+// does not wait longer than the suite.
 func patience(x *step) int {
 	seconds := int(x.MS+500) / 1000
 	if x.Status == 0 && seconds > 0 {
@@ -122,7 +122,7 @@ func (p pair) isID() bool {
 // id is an id that a response contains before any request does.
 type id struct {
 	pair
-	name  string // of the variable
+	name  string // name of the variable
 	from  *step
 	taken bool // the script has set the variable
 }

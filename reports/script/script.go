@@ -115,10 +115,10 @@ type script struct {
 	decides bool            // the check of the finding applies to that response
 	check   *step           // uses the ids in the check; nil if decides is false
 	secrets map[string]bool // names of variables
-	text    strings.Builder // the lines of the steps
+	text    strings.Builder // lines of the steps
 
-	sentences map[int]string // about the requests, by the id of the exchange
-	users     []story.User   // in the sentences
+	sentences map[int]string // sentences about the requests, by the id of the exchange
+	users     []story.User   // users in the sentences
 }
 
 // writeStep writes the lines of a step: it waits for background requests, takes ids from responses, and sends the
@@ -183,7 +183,7 @@ func (s *script) wanted(each *step) string {
 	return fmt.Sprintf("%03d", each.Status)
 }
 
-// Patterns of the status in a response body. grep reads them too. A revision with a settled status keeps it.
+// Patterns of the status in a response body, which grep also reads. A revision with a settled status does not change it.
 var (
 	status  = regexp.MustCompile(`"status" *: *"[^"\\\n]*"`)
 	settled = regexp.MustCompile(`"status" *: *"(DEPLOYED|SKIPPED|INTERRUPTED|UNKNOWN|[A-Z_]*FAILED)"`)
@@ -211,7 +211,7 @@ func (s *script) conditions(each *step) (assignments string) {
 	return assignments
 }
 
-// longest returns for how many seconds a script polls.
+// longest returns the maximum number of seconds for which a script polls.
 func (s *script) longest(each *step) int64 {
 	if each.part == reports.SetUp {
 		return max(each.seconds(), 90)

@@ -23,7 +23,7 @@ import (
 
 const by = "features/x.feature:1 one"
 
-// chainOf returns a result with exchanges of which the last shows the violation.
+// chainOf returns a result with exchanges. The last one shows the violation.
 func chainOf(target string, exchanges ...reports.Exchange) (*reports.Result, *reports.Finding) {
 	f := reports.Finding{ID: "0123456789ab", Requirement: "CP-A-1", Exchange: len(exchanges)}
 	for i := range exchanges {
@@ -182,7 +182,7 @@ func TestHostileTarget(t *testing.T) {
 	assert.Error(t, script.Write(&strings.Builder{}, r, none))
 }
 
-// TestNoResponse checks what a script prints if the server is not there.
+// TestNoResponse checks the output of a script if there is no server.
 func TestNoResponse(t *testing.T) {
 	r, f := chainOf("http://127.0.0.1:1", exchange("POST", "/threads", "{}", 200, `{"thread_id":"t-1"}`),
 		exchange("GET", "/threads/t-1/state", "", 200, "{}"))

@@ -10,11 +10,11 @@ import (
 
 // step is one request of the script. The suite may have sent it several times in a row.
 type step struct {
-	reports.Exchange // the one whose response the script waits for
+	reports.Exchange // the exchange whose response the script waits for
 	part             reports.Part
-	begin, end       int64 // of the first and of the last exchange, in milliseconds
+	begin, end       int64 // times of the first and of the last exchange, in milliseconds
 	number           int   // from 1
-	times            int   // how often the suite sent it
+	times            int   // number of times that the suite sent it
 	tolerated        bool  // the suite got the same status before, and repeated the request
 	gives, uses      []*id
 	background       bool           // it is sent in the background
@@ -65,7 +65,7 @@ func (s *script) step(exchange int) *step {
 	return s.steps[slices.IndexFunc(s.steps, func(x *step) bool { return x.ID == exchange })]
 }
 
-// seconds returns for how long the script repeats a request.
+// seconds returns the number of seconds for which the script repeats a request.
 func (s *step) seconds() int64 { return 5 + 2*(s.end-s.begin)/1000 }
 
 // repeats reports whether an exchange is the same read again, or the same write after a response that asked for a retry.

@@ -10,12 +10,12 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// canDecide reports whether the check of a finding decides about the response that the script shows.
+// canDecide reports whether the check of a finding can judge the response that the script shows.
 func (s *script) canDecide(f *reports.Finding) bool {
 	if f.Check == nil || len(f.Check.Statuses) == 0 || f.Exchange != s.shown {
 		return false
 	}
-	// A text may be missing only for a moment, and the helpers repeat no writes.
+	// A text may be missing only for a moment, and a script does not repeat writes.
 	x, err := s.result.Exchange(s.shown)
 	return len(f.Check.Requires) == 0 || err == nil && x.Method == "GET"
 }
@@ -50,7 +50,7 @@ func (s *script) lines(texts []string) string {
 // quoted matches text in single quotes.
 var quoted = regexp.MustCompile(`'[^']*'`)
 
-// writeEnd writes the last line of main: the verdict, or what a reader has to compare.
+// writeEnd writes the last line of main: the verdict, or the values that a reader has to compare.
 func (s *script) writeEnd(f *reports.Finding) {
 	number := s.step(s.shown).number
 	if !s.decides {
@@ -75,7 +75,7 @@ func (s *script) expectation() string {
 	return safe.ShellWord(safe.Line(all))
 }
 
-// doubt returns the reason why one right response does not show that the finding is gone, or "".
+// doubt returns the reason why one correct response does not show that the finding is fixed, or "".
 func (s *script) doubt(f *reports.Finding) string {
 	overlaps := func(x *step) bool { return x.background && x.Method != "GET" }
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// group is the events of one step.
+// group has the events of one step.
 type group []*event
 
 func (g group) contains(e *event) bool { return slices.Contains(g, e) }
@@ -98,8 +98,8 @@ func IsSettled(status string) bool {
 	return status == "DEPLOYED" || status == "SKIPPED" || status == "INTERRUPTED" || strings.HasSuffix(status, "_FAILED")
 }
 
-// joinSimilar joins sequences of size steps that are repeated at least times times in a row: each of the steps gets the
-// requests of all repetitions.
+// joinSimilar joins sequences of size steps that are repeated at least times times in a row. Each step of a joined
+// sequence gets the requests of all repetitions.
 func (t *teller) joinSimilar(steps []group, size, times int) []group {
 	var joined []group
 	for i := 0; i < len(steps); {

@@ -18,8 +18,8 @@ var lists = map[string]string{
 	"list-threads": "thread", "search-threads": "thread",
 }
 
-// items returns the items of the list that shows the violation. Pages of one list are shown together. Mistakes that the
-// requests of the story prove have a note.
+// items returns the items of the list that shows the violation. Pages of one list are shown together. A mistake has a
+// note if the requests of the story prove it.
 func (t *teller) items() []Item {
 	list := t.list()
 	if list == nil {
@@ -70,8 +70,8 @@ func (t *teller) items() []Item {
 	return all
 }
 
-// list returns the response with the list: the one that shows the violation or, if that is the response to a write, the
-// last list that was read after it.
+// list returns the response with the list. This is the response that shows the violation. If that is the response to a
+// write, it is the last list that was read after it.
 func (t *teller) list() *event {
 	if lists[t.shown.Operation] != "" {
 		return t.shown
@@ -164,8 +164,8 @@ func isExcluded(page *event, revision gjson.Result) bool {
 	return filter != "" && !slices.Contains(strings.Split(filter, ","), revision.Get("status").String())
 }
 
-// expected returns the ids of the objects that the list must contain: all revisions of the deployment, if all pages are
-// there and have no filter, or the threads of the caller, if the finding is about the whole list.
+// expected returns the ids of the objects that the list must contain. These are all revisions of the deployment if all
+// pages are present and have no filter, or the threads of the caller if the finding is about the whole list.
 func (t *teller) expected(kind string, list *event) (ids []string) {
 	if list.isCut {
 		return nil
@@ -194,7 +194,7 @@ func (t *teller) expected(kind string, list *event) (ids []string) {
 	return ids
 }
 
-// isDeleted reports whether a request of the story deletes an object, or there is none.
+// isDeleted reports whether a request of the story deletes an object, or the object is unknown.
 func (t *teller) isDeleted(id string) bool {
 	return id == "" || slices.ContainsFunc(t.events, func(e *event) bool {
 		return e.Method == "DELETE" && strings.Contains(e.path, id)
@@ -232,7 +232,7 @@ func (t *teller) creators() map[string]string {
 	return t.creatorOf
 }
 
-// foreign returns the note for a thread that another user than the caller created, or "".
+// foreign returns the note for a thread that a user other than the caller created, or "".
 func (t *teller) foreign(id string) string {
 	creator := t.creators()[id]
 	isUser := t.userName(creator) != "" && t.userName(t.shown.caller) != "" // others may see the threads of all users
@@ -242,7 +242,7 @@ func (t *teller) foreign(id string) string {
 	return "of another user"
 }
 
-// latest returns what the last response with an object shows of it.
+// latest returns details of an object from the last response that contains it.
 func (t *teller) latest(id string) gjson.Result {
 	for _, e := range slices.Backward(t.events) {
 		if value := find(e.response, key(id)); e.isOK() && value.Exists() {

@@ -18,9 +18,9 @@ import (
 // object is a thread, run, deployment or revision that a response contains.
 type object struct {
 	kind   string
-	number int    // in the order of appearance, within its deployment if it is a revision
+	number int    // number in the order of appearance; for a revision, within its deployment
 	parent string // id of the deployment of a revision
-	first  *event // whose response contains it
+	first  *event // the first event whose response contains it
 }
 
 // key returns the form of an id in which it is compared: servers may write a UUID in either case.
@@ -181,7 +181,7 @@ func (t *teller) by(e *event) string {
 	return text
 }
 
-// usual are headers that are not worth a word.
+// usual are headers that the story does not mention.
 var usual = append([]string{"Content-Type", "Accept", "User-Agent"}, credentials...)
 
 // otherHeaders returns the unusual headers of a request: "the header X-User-Id".

@@ -1,10 +1,10 @@
-// Package story tells how a finding came about: the requests that led to it as numbered sentences, and the wrong data as a
-// table. People read it instead of the recorded exchanges. It sends nothing and judges nothing: if the requests do not show
-// which value is wrong, no value is marked.
+// Package story describes how a finding came about: the requests that led to it as numbered sentences, and the wrong data
+// as a table. People read it instead of the recorded exchanges. It sends no requests and judges nothing. If the requests
+// do not show which value is wrong, no value is marked. Start with [Of].
 //
-// Objects have names. The runs of a story are run A, B and so on, the users have the names of the configuration, or else
-// are Alice, Bob and so on, and revisions are numbered in the order in which they first appear. Ids show their last
-// characters, because UUIDs of version 7 that were created together begin alike.
+// Objects have names. The runs of a story are run A, B and so on. The users have the names of the configuration, or else
+// are Alice, Bob and so on. Revisions are numbered in the order of their first appearance. Ids are shortened to their
+// last characters, because UUIDs of version 7 that were created at the same time begin with the same ones.
 package story
 
 import (
@@ -19,8 +19,8 @@ import (
 type Story struct {
 	Steps    []Step
 	Users    []User    // users whose names are in the steps; empty if there is only one
-	Messages []Message // of the wrong response; empty unless it contains the messages of a thread
-	Items    []Item    // of the wrong response or, after a write, of the next list; empty if there is no list
+	Messages []Message // messages in the wrong response; empty unless it contains the messages of a thread
+	Items    []Item    // items of the list in the wrong response or, after a write, in the next list; empty if there is no list
 	Field    *Field    // the wrong value, or nil if the finding is not about one value
 	More     int       // number of messages or items that are omitted
 }
@@ -31,7 +31,7 @@ type Step struct {
 	Exchange int    // id of the exchange, of the last one if there are several
 	Text     string // sentence without a period: "Start run A, which takes 1.2 s"
 	Request  string // "POST /threads/…001f/runs → run A …9e7b"
-	Status   int    // of the response; 0: there was none
+	Status   int    // status of the response; 0: there was none
 	Wrong    bool   // the response shows the violation
 	Repeat   int    // number of requests, at least 1
 }
@@ -39,17 +39,17 @@ type Step struct {
 // User is a user of the agent server in the steps.
 type User struct {
 	Name string // "Alice"
-	Key  string // of the configuration: "users.0"
+	Key  string // key in the configuration: "users.0"
 }
 
 // Message is a message of a thread.
 type Message struct {
-	Run     string // "run A"; empty if the message is of no run of the story
+	Run     string // "run A"; empty if the message belongs to no run of the story
 	Note    string // about the run: "rolled back", "refused", or empty
 	Type    string // "human", "ai"
 	Text    string
 	Wrong   bool
-	Missing bool // the response does not contain it, and should
+	Missing bool // the response must contain it and does not
 }
 
 // Item is an item of a list.
@@ -59,7 +59,7 @@ type Item struct {
 	Details string // "DEPLOYED, repo_ref main", or empty
 	Note    string // "missing", "repeated" or another mistake, "new" after a write, or empty
 	Wrong   bool
-	number  int // of a revision
+	number  int // number of a revision
 }
 
 // Field is the value that the finding is about.
@@ -68,7 +68,7 @@ type Field struct {
 	Before string // JSON, or empty if the story has no other value
 	After  string // JSON, or empty if the response does not have the field
 	Step   int    // number of the step with the value before
-	Sent   bool   // the value before is that of a request
+	Sent   bool   // the value before is from a request
 }
 
 // Limits of the texts, in characters, and of the tables.
@@ -117,13 +117,13 @@ func Requests(r *reports.Result, f *reports.Finding) (sentences map[int]string, 
 }
 
 // returnsAfter returns the index of the last group whose requests were sent before a wait returned, or i if the requests
-// of group i are no wait.
+// of group i are not a wait.
 func returnsAfter(groups []group, i int) int {
 	wait := groups[i].last()
 	if !isWait[wait.Operation] {
 		return i
 	}
-	const margin = 5 // milliseconds, because times are rounded
+	const margin = 5 // in milliseconds, because times are rounded
 	end := wait.AtMS + int64(wait.MS) - margin
 	last := i
 	for at := i + 1; at < len(groups) && groups[at][0].AtMS < end; at++ {

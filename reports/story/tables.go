@@ -16,7 +16,7 @@ type run struct {
 	event      *event
 	input      string
 	refused    bool // the request to start it got an error status
-	completed  bool // it was waited for, or shown as completed
+	completed  bool // the client waited for it, or a response showed it as completed
 	rolledBack bool // a later run with the strategy rollback was started before
 	replacedBy *event
 }
@@ -71,8 +71,8 @@ func (t *teller) replacedBy(e *event) (names []string) {
 	return names
 }
 
-// messages returns the messages of the response that shows the violation, with the runs that sent them. Messages of runs
-// that were rolled back are wrong, and messages of no run; those of completed runs may be missing.
+// messages returns the messages of the response that shows the violation, with the runs that sent them. Messages of
+// rolled-back runs and messages without a run are wrong. Messages of completed runs may be missing.
 func (t *teller) messages() []Message {
 	e := t.shown
 	place, messages := "/values/messages", e.response.Get("values.messages")
@@ -86,7 +86,7 @@ func (t *teller) messages() []Message {
 	wrongIndex := t.wrongIndex(place)
 	runs := t.runsOf(e.ids["thread"])
 	var all []Message
-	var of []int // index of the run of each message, -1: none
+	var of []int // index of the run of each message, or -1
 	current := -1
 	for i, m := range messages.Array() {
 		content, kind := m.Get("content").String(), cmp.Or(m.Get("type").String(), m.Get("role").String())
@@ -131,8 +131,8 @@ func (t *teller) messages() []Message {
 // answers are the types of messages that a run adds after its input.
 var answers = map[string]bool{"ai": true, "assistant": true, "tool": true}
 
-// runOf returns the index of the run of a message, or -1: the run whose input it contains or, for an answer without an
-// input, the run of the message before.
+// runOf returns the index of the run of a message, or -1. It is the run whose input the message contains or, for an
+// answer without an input, the run of the previous message.
 func runOf(runs []*run, content, kind string, before int) int {
 	found := -1
 	for i, r := range runs {
@@ -181,8 +181,8 @@ func (t *teller) allInputs() []sentInput {
 	return all
 }
 
-// missing returns the type of the message that a state lacks of a completed run, or "". A run has its input and at least
-// one more message, unless it was told to fail.
+// missing returns the type of the message of a completed run that a state lacks, or "". A run has its input and at least
+// one more message, unless it was ordered to fail.
 func missing(r *run, of []int, n int) string {
 	count := 0
 	for _, index := range of {
@@ -224,8 +224,8 @@ func (t *teller) field() (*Field, *event) {
 	return f, other
 }
 
-// valueBefore returns the latest event before the shown one that has another value at a path of the same object: in its
-// response or, if it is an update, in its request. If there is none it searches the events after it.
+// valueBefore returns the latest event before the shown one that has a different value at a path of the same object: in
+// its response or, if it is an update, in its request. If there is none, it searches the later events.
 func (t *teller) valueBefore(path, after string) (e *event, value string, sent bool) {
 	at := slices.Index(t.events, t.shown)
 	id := key(idOf(t.shown.response))
@@ -268,7 +268,7 @@ func find(response gjson.Result, id string) gjson.Result {
 	return gjson.Result{}
 }
 
-// listIn returns the items of a response that is a list, or has one as resources.
+// listIn returns the items of a response that is a list, or whose resources are a list.
 func listIn(response gjson.Result) []gjson.Result {
 	if response.IsArray() {
 		return response.Array()

@@ -160,7 +160,7 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestField checks the value that a finding is about, and the one before.
+// TestField checks the value that a finding is about, and the value before.
 func TestField(t *testing.T) {
 	read := func(value string) reports.Exchange {
 		return exchange("get-deployment", "GET", "/v2/deployments/d", "", 200, `{"id":"d","source_config":{"build_on_push":`+value+`}}`, -1)

@@ -21,20 +21,20 @@ type teller struct {
 	callers   map[string]bool
 	creatorOf map[string]string // filled by creators
 	inputs    []sentInput       // filled by otherRun
-	digits    int               // of short ids
+	digits    int               // number of digits in short ids
 }
 
 // event is an exchange with the objects that it is about.
 type event struct {
 	reports.Exchange
 	part     reports.Part
-	path     string            // of the URL, below the base URL of the server
+	path     string            // path of the URL, below the base URL of the server
 	ids      map[string]string // ids in the path, by kind: "thread", "run", "deployment", "revision"
 	created  string            // id of the object that the response created, or ""
 	caller   string            // such as "users.0", see callerOf
 	response gjson.Result      // the body, if it is valid JSON
 	request  gjson.Result
-	isCut    bool // the response is a list, of which the result has only the first items
+	isCut    bool // the response is a list that was cut, so that only its first items are known
 }
 
 func (e *event) isOK() bool { return e.Status >= 200 && e.Status < 300 }
@@ -53,7 +53,7 @@ func newTeller(r *reports.Result, f *reports.Finding) *teller {
 	for _, link := range f.Links() {
 		x, err := r.Exchange(link.Exchange)
 		if err != nil {
-			continue // a result that was edited by hand
+			continue // the result was edited by hand
 		}
 		e := &event{Exchange: x, part: link.Part, path: t.pathOf(x.URL), caller: callerOf(x.Request)}
 		e.ids = idsIn(e.path)
@@ -99,7 +99,7 @@ func parseCutList(body string) gjson.Result {
 }
 
 // pathOf returns the path and the query of an address below the base URL of its server. The agent server may be below the
-// control plane. An address of another server is returned as it is.
+// control plane. An address of another server is returned unchanged.
 func (t *teller) pathOf(address string) string {
 	base := strings.TrimRight(t.result.Target.AgentServer, "/")
 	rest, below := strings.CutPrefix(address, base)
@@ -117,7 +117,7 @@ var collections = map[string]string{
 	"threads": "thread", "runs": "run", "deployments": "deployment", "revisions": "revision",
 }
 
-// actions are segments that may follow a collection in place of an id.
+// actions are segments that may follow a collection instead of an id.
 var actions = map[string]bool{
 	"search": true, "count": true, "wait": true, "stream": true, "batch": true, "cancel": true, "": true,
 }
@@ -136,9 +136,9 @@ func idsIn(path string) map[string]string {
 	return ids
 }
 
-// decoded returns a part of an address without percent-encoding. It returns the part unchanged if it was encoded twice, or
-// if it was escaped as in JSON before: a secret that the server repeats in such a form is not redacted, and decoding it
-// would make it readable.
+// decoded returns a part of an address without percent-encoding. It returns the part unchanged if it was encoded twice,
+// or escaped as in JSON before encoding. A secret that the server repeats in such a form is not redacted, and decoding it
+// would reveal it.
 func decoded(part string, decode func(string) (string, error)) string {
 	plain, err := decode(part)
 	if err != nil || strings.ContainsAny(plain, `%\`) {

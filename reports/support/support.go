@@ -1,5 +1,5 @@
-// Package support writes what a test run has shown about the capabilities: support.json, for tables of several
-// implementations, and a badge of each in the format of the endpoint of shields.io.
+// Package support writes the results of a test run for the capabilities: support.json, for tables of several
+// implementations, and a badge for each capability in the format of the endpoint of shields.io. Start with [Write].
 package support
 
 import (
@@ -20,7 +20,7 @@ const maxName = 40
 type document struct {
 	Schema         string             `json:"schema"`
 	Implementation string             `json:"implementation,omitempty"`
-	Version        string             `json:"version,omitempty"` // of the implementation
+	Version        string             `json:"version,omitempty"` // version of the implementation
 	Suite          string             `json:"suite"`             // its version
 	Set            string             `json:"set,omitempty"`     // version of the requirement set that counts
 	At             time.Time          `json:"at"`

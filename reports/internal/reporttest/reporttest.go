@@ -37,7 +37,7 @@ func Golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-// Results returns the results with which every exporter is tested, by name.
+// Results returns the named results with which every exporter is tested.
 func Results() map[string]*reports.Result {
 	empty := &reports.Result{Schema: reports.Schema, Scope: reports.ScopeWhole, Verdict: reports.Incomplete}
 	reports.Tally(empty)
