@@ -35,7 +35,7 @@ import (
 
 // Options are the options of a reference. The zero value is the cloud edition on a free loopback port with temporary data.
 type Options struct {
-	Listen    string        // "127.0.0.1:0" by default
+	Listen    string        // address to listen on; "127.0.0.1:0" by default
 	DataDir   string        // the folder of the data; if it is empty, a temporary folder that Close removes
 	Edition   string        // "cloud" (the default) or "self-hosted"
 	Pace      time.Duration // the minimum duration of each status of a revision

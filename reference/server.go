@@ -43,7 +43,7 @@ func (s *Server) AgentURL() string { return s.agentURL(builtinAgent) }
 // agentURL returns the address of the agent server of a deployment.
 func (s *Server) agentURL(id string) string { return s.url + agentsPath + id }
 
-// Fixtures returns what a test run against the reference needs.
+// Fixtures returns the sources and credentials for a test run against the reference.
 func (s *Server) Fixtures() fixtures.Set { return s.set }
 
 // Close stops the server and all work in progress. If there is a data folder, the next Start continues the work. Close may be

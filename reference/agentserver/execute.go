@@ -183,7 +183,7 @@ var messageTypes = map[string]string{
 }
 
 // parseMessage reads a message of a client or a graph, which has a role or a type, and a content. If otherwise is not
-// empty, the message may be a text or have no role; otherwise is its type then.
+// empty, the message may also be a text or have no role. Its type is then otherwise.
 func parseMessage(v any, otherwise string) (Message, error) {
 	if text, ok := v.(string); ok && otherwise != "" {
 		v = map[string]any{"content": text}

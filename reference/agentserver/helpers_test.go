@@ -38,8 +38,8 @@ const (
 	endless = "def agent(messages, config, ctx):\n  ctx.wait(1e9)\n"
 )
 
-// files is a source. Without an agent.json, it has the graph main.star:agent, and the handler auth.star:auth if that file
-// exists.
+// files is a source. If it has no agent.json, it has the graph main.star:agent, and the handler auth.star:auth if
+// auth.star exists.
 type files map[string]string
 
 func (f files) load() (*App, error) {
@@ -61,7 +61,7 @@ type site struct {
 	db      *store.Store
 	wire    contractcheck.Server // checks exchanges against the OpenAPI document
 	graph   string               // the assistant_id of runs
-	headers map[string]string    // of each request
+	headers map[string]string    // headers of each request
 }
 
 func newSite(t testing.TB, source files, opts Options) *site {

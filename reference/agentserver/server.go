@@ -172,7 +172,7 @@ func (s *Server) authenticated(do operation) httpapi.Endpoint {
 // revision is an App with the secrets of a deployment. Swap replaces it.
 type revision struct {
 	app     *App
-	env     map[string]string // of the deployment; overrides the environment file
+	env     map[string]string // environment variables of the deployment; override the environment file
 	secrets []string
 	log     *slog.Logger
 }

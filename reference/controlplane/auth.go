@@ -12,7 +12,7 @@ import (
 type Tenant struct {
 	Name     string // identifies the tenant in the store; never shown, and not a credential
 	APIKey   string // API Key: header X-Api-Key
-	TenantID string // Tenant ID: header X-Tenant-Id; sufficient here without a key, so it is secret too
+	TenantID string // Tenant ID: header X-Tenant-Id; sufficient without an API key, so it is secret too
 	Bearer   string // Bearer Auth: header Authorization
 }
 

@@ -96,7 +96,7 @@ type DeploymentView struct {
 	Status               string               `json:"status"`
 	Source               Source               `json:"source"`
 	SourceConfig         map[string]any       `json:"source_config"`          // as in the request
-	SourceRevisionConfig SourceRevisionConfig `json:"source_revision_config"` // of the latest revision
+	SourceRevisionConfig SourceRevisionConfig `json:"source_revision_config"` // configuration of the latest revision
 	Secrets              []Secret             `json:"secrets"`
 	LatestRevisionID     string               `json:"latest_revision_id"`
 	ActiveRevisionID     *string              `json:"active_revision_id"` // the revision in service
@@ -122,7 +122,7 @@ type RevisionView struct {
 	CreatedAt            time.Time            `json:"created_at"`
 	UpdatedAt            time.Time            `json:"updated_at"`
 	Status               Status               `json:"status"`
-	StatusMessage        *string              `json:"status_message"` // why it failed or was superseded
+	StatusMessage        *string              `json:"status_message"` // the reason why it failed or was superseded
 	Source               Source               `json:"source"`
 	SourceRevisionConfig SourceRevisionConfig `json:"source_revision_config"`
 }

@@ -103,7 +103,7 @@ func (l *loader) refusing(text string) (a act, err error) {
 	}, onResponse: true}, err
 }
 
-// recalling reads a change that replaces the value of a place by an earlier one, or by that of another object.
+// recalling reads a change that replaces the value of a place by an earlier value, or by the value of another object.
 func (l *loader) recalling(word, at string) (a act, err error) {
 	p, err := l.written(at)
 	if err != nil {

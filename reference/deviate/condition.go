@@ -171,10 +171,10 @@ func (l *loader) comparing(at, rest string, derive func(any) any) (condition, er
 // callers contains the tests of "caller WHO".
 var callers = map[string]func(x *exchange) bool{
 	"anonymous": func(x *exchange) bool { return len(credentialsOf(x.r)) == 0 },
-	"without-credentials": func(x *exchange) bool { // or with empty ones
+	"without-credentials": func(x *exchange) bool { // missing or empty credentials
 		return !slices.ContainsFunc(carriers, func(name string) bool { return strings.TrimSpace(x.r.Header.Get(name)) != "" })
 	},
-	"gone":  func(x *exchange) bool { return x.r.Context().Err() != nil }, // has closed the connection
+	"gone":  func(x *exchange) bool { return x.r.Context().Err() != nil }, // a caller that has closed the connection
 	"first": func(x *exchange) bool { return sends(x, lookup(x.memory, x.memory.first, x.op.Side)) },
 	"owner": func(x *exchange) bool { return sends(x, x.memory.owner(x)) },
 	"maker": func(x *exchange) bool {

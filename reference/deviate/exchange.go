@@ -27,7 +27,7 @@ type exchange struct {
 	parts    map[string]any // the values of roots, loaded on demand
 	later    []func()       // stores values when there is a response
 
-	changed bool // the server received, or the client receives, something else than without the row
+	changed bool // the row has changed the request that the server received, or the response that the client receives
 	counted bool
 	count   *Count
 }
@@ -211,7 +211,7 @@ func (x *exchange) basePath() string {
 	return strings.TrimSuffix(x.r.URL.Path, path)
 }
 
-// object returns the key of the deployment or thread in the path, or of the one that was created.
+// object returns the key of the deployment or thread in the path, or of the object that was created.
 func (x *exchange) object() string {
 	id := x.ids()
 	if x.response != nil && len(id) == 0 {
@@ -337,7 +337,7 @@ func firstValues[V ~map[string][]string](all V) map[string]any {
 	return out
 }
 
-// write makes the names and first values those of now. It reports whether anything changed.
+// write sets the names and their first values to those of now. It reports whether anything changed.
 func write[V ~map[string][]string](all V, now map[string]any) (changed bool) {
 	for name := range all {
 		if _, has := now[name]; !has {

@@ -72,7 +72,8 @@ func (m *memory) learn(x *exchange) {
 	}
 }
 
-// owner returns the credentials of the owner of the object, or of the first creation if the path contains no object.
+// owner returns the credentials of the owner of the object, or those of the first creation if the path contains no
+// object.
 func (m *memory) owner(x *exchange) http.Header {
 	if len(x.ids()) == 0 {
 		return lookup(m, m.first, x.op.Side)
@@ -163,13 +164,13 @@ func (m *memory) recall(verb, key, owner string, value any) (other any, found bo
 	return copied(other), found
 }
 
-// previous returns the value of the owner before the last one.
+// previous returns the owner's value before the last one.
 func (p *past) previous(owner string, _ any) (other any, found bool) {
 	known := p.values[owner]
 	return known[0], len(known) == 2
 }
 
-// another returns the last value of another owner that differs. The most recent owner is preferred.
+// another returns the last value of another owner, if it is different. It prefers the most recent owner.
 func (p *past) another(owner string, value any) (other any, found bool) {
 	for _, name := range slices.Backward(p.order) {
 		known := p.values[name]

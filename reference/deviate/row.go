@@ -72,7 +72,7 @@ func (t *texts) UnmarshalYAML(node *yaml.Node) error {
 
 // loader reads the changes of a row.
 type loader struct {
-	operations []string // of the change
+	operations []string // operations of the change
 	declared   []string // places that "new" declares
 	keys       int      // the number of keys in use
 	late       bool     // a condition of the change reads the response
@@ -289,7 +289,7 @@ func (c *Change) around(m *memory, next http.Handler, count *Count) http.Handler
 	})
 }
 
-// serve sets the response of the exchange, with the changes of the response. It is nil if the client gets none.
+// serve sets the response of the exchange, with the changes of the response. The response is nil if the client gets none.
 func (c *Change) serve(x *exchange) {
 	if c.before {
 		x.load("before")
@@ -340,7 +340,7 @@ func (c *Change) exchange(x *exchange, first *Response) *Response {
 	return first
 }
 
-// changesRequest reports whether the change serves another request than the original.
+// changesRequest reports whether the server must serve a changed request.
 func (c *Change) changesRequest() bool {
 	isOnRequest := func(a act) bool { return a.onRequest }
 	return c.flags.asOwner || c.flags.beside || slices.ContainsFunc(c.acts, isOnRequest)

@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// verbs change a value by the argument that the row has after the place. A value of another type than the verb expects
-// does not change.
+// verbs change a value. The argument follows the place in the row. A value whose type the verb does not expect does not
+// change.
 var verbs = map[string]func(value, argument any) any{
 	"another": func(v, _ any) any { return another(v) },
 	"null":    func(any, any) any { return nil },
@@ -110,7 +110,6 @@ func filtering(keeps func(item map[string]any, argument string) bool) func(value
 }
 
 // onText returns a verb for texts.
-// onText returns a verb for texts.
 func onText(change func(s, argument string) string) func(value, argument any) any {
 	return func(v, argument any) any {
 		if s, ok := v.(string); ok {
@@ -120,7 +119,7 @@ func onText(change func(s, argument string) string) func(value, argument any) an
 	}
 }
 
-// intOf returns a value as an integer, or 0 if it is none.
+// intOf returns a value as an integer, or 0 if it is not an integer.
 func intOf(value any) int {
 	n, _ := strconv.Atoi(textOf(value))
 	return n

@@ -79,7 +79,7 @@ func otherServers() []EquivalentMutant {
 	}
 }
 
-// cancelIfDropped cancels a run if the client of a join has gone away.
+// cancelIfDropped cancels a run if the client of a join closes the connection.
 func cancelIfDropped(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	next.ServeHTTP(w, r)
 	path, isJoin := strings.CutSuffix(r.URL.Path, "/join")
@@ -91,7 +91,8 @@ func cancelIfDropped(w http.ResponseWriter, r *http.Request, next http.Handler) 
 	deviate.Capture(next, cancel)
 }
 
-// showLate shows revisions in lists as DEPLOYING for some time after they were DEPLOYED, also to filters by status.
+// showLate shows revisions in lists as DEPLOYING for some time after they were DEPLOYED. Filters by status use the same
+// status.
 func showLate(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	const late = 100 * time.Millisecond
 	response := deviate.Capture(next, r)
@@ -113,11 +114,11 @@ func showLate(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		revision["status"] = "DEPLOYING"
 		return filter != "" && !strings.Contains(filter, "DEPLOYING")
 	})
-	response.Body, _ = json.Marshal(list) // it was JSON before
+	response.Body, _ = json.Marshal(list) // the body was valid JSON before
 	response.Send(w)
 }
 
-// skipEarlier shows each DEPLOYED revision before the last one as SKIPPED, also to filters by status.
+// skipEarlier shows each DEPLOYED revision before the last one as SKIPPED. Filters by status use the same status.
 func skipEarlier(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	response := deviate.Capture(next, r)
 	operation, query := deviate.OperationOf(r).ID, r.URL.Query()
@@ -148,7 +149,7 @@ func skipEarlier(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		}
 	}
 	var shown map[string]any
-	_ = json.Unmarshal(response.Body, &shown) // it was JSON before
+	_ = json.Unmarshal(response.Body, &shown) // the body was valid JSON before
 	rows, _ := shown["resources"].([]any)
 	if wanted := query.Get("status"); isList && wanted != "" {
 		query.Del("status")

@@ -52,8 +52,8 @@ type Layer func(*reference.Options)
 // All returns all faults, sorted by requirement and name.
 func All() []*deviate.Row { return faultsOf(catalogue()) }
 
-// Near returns the faults of the files that name a requirement, sorted like those of [All]. They only describe what they
-// change: this takes a tenth of the time.
+// Near returns the faults of the files that mention a requirement, sorted like those of [All]. It reads their
+// descriptions but not their changes, which takes a tenth of the time.
 func Near(id string) ([]*deviate.Row, error) {
 	some, err := read(id, deviate.Describe)
 	return faultsOf(some), err
@@ -69,8 +69,8 @@ func faultsOf(rows []*deviate.Row) (all []*deviate.Row) {
 	return all
 }
 
-// EquivalentMutants returns all equivalent mutants in the order in which several can be combined around one server: those
-// that change the content of responses, then those that change the encoding, then those that change the transport.
+// EquivalentMutants returns all equivalent mutants, ordered so that several can be combined around one server: first
+// those that change the content of responses, then those that change the encoding, then those that change the transport.
 func EquivalentMutants() (all []EquivalentMutant) {
 	for _, row := range catalogue() {
 		if row.Equivalent != "" {

@@ -30,7 +30,7 @@ var rows = sync.OnceValues(func() ([]*deviate.Row, error) {
 	return all, check(all)
 })
 
-// read returns the rows of the files that contain a text.
+// read returns the rows of the files whose content includes a text.
 func read(text string, load func(name string, content []byte) ([]*deviate.Row, error)) (all []*deviate.Row, err error) {
 	names, err := fs.Glob(files, "rows/*.yaml")
 	if err != nil {
@@ -129,7 +129,7 @@ func changing(when []string, do ...string) Layer {
 	return changingBy(deviate.Change{When: when, Do: do})
 }
 
-// changingBy returns a layer of changes that share what they store.
+// changingBy returns a layer of changes with a common memory.
 func changingBy(changes ...deviate.Change) Layer {
 	row := &deviate.Row{Name: "layer", Changes: changes}
 	if err := row.Read(); err != nil {

@@ -43,7 +43,7 @@ type Mode struct {
 	Stops          int64     `yaml:"stops"` // the number of requests after which the target stops, or 0
 }
 
-// row contains what several modes have in common.
+// row contains the common parts of several modes.
 type row struct {
 	Parts  []any `yaml:"parts"` // anchors for the rest of the file
 	Mode   `yaml:",inline"`

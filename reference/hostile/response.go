@@ -25,7 +25,8 @@ type response struct {
 	Pace    time.Duration `yaml:"pace"`
 }
 
-// instead returns a handler that sends the response. If there are only headers, it adds them to the response of next.
+// instead returns a handler that sends the response. If the response has only headers, the handler adds them to the
+// response of next.
 func (s *response) instead(next http.Handler) http.Handler {
 	if s.Wire != nil {
 		return http.HandlerFunc(s.onWire)

@@ -74,7 +74,7 @@ type Scalars struct {
 	values url.Values
 }
 
-// text returns the text of a value, and whether the value was sent exactly once.
+// text returns the text of a value. It reports whether the value was sent exactly once.
 func (s Scalars) text(name string) (text string, given bool) {
 	values := s.values[name]
 	if len(values) > 1 {
@@ -146,15 +146,15 @@ func Choices[T ~string](s Scalars, name string, allowed []T) []T {
 	return chosen
 }
 
-// Object reads a JSON object of a body. A member that is null counts as absent (interface, section 2).
+// Object reads a JSON object in a body. A member that is null counts as absent (interface, section 2).
 type Object struct {
 	Members map[string]any // with numbers as json.Number
 	form    *Form
 	loc     []any
 }
 
-// Body reads a body that is a JSON object. If mayBeAbsent is true, an empty body is an empty object. Body returns an error
-// if it cannot receive the body.
+// Body reads a body that is a JSON object. If mayBeAbsent is true, an empty body counts as an empty object. Body returns
+// an error if it cannot receive the body.
 func (f *Form) Body(r *http.Request, mayBeAbsent bool) (Object, error) {
 	o := Object{form: f, loc: []any{"body"}}
 	if kind := r.Header.Get("Content-Type"); kind != "" {

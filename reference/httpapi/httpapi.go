@@ -36,7 +36,7 @@ type Endpoint func(r *http.Request) (status int, body any, err error)
 // Routes contains endpoints by path, in the syntax of http.ServeMux, and method.
 type Routes map[string]map[string]Endpoint
 
-// Handler returns a handler of the routes. Other errors than refusals return 500 and are passed to failed.
+// Handler returns a handler of the routes. Errors that are not refusals return 500 and are passed to failed.
 func (routes Routes) Handler(failed func(*http.Request, error)) http.Handler {
 	mux := http.NewServeMux()
 	for path, endpoints := range routes {

@@ -121,7 +121,8 @@ func (s *stream) write(p []byte) (n int, err error) {
 	}
 }
 
-// arrival returns the arrival time of what is sent now, and wakes the reader at that time. The caller holds the lock.
+// arrival returns the arrival time of bytes that are sent now, and wakes the reader at that time. The caller holds the
+// lock.
 func (s *stream) arrival() time.Time {
 	at := time.Now().Add(s.latency)
 	if s.latency > 0 {
@@ -221,7 +222,7 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// CloseWrite ends what the other side reads, like the method of [net.TCPConn].
+// CloseWrite ends the input of the other side, like the method of [net.TCPConn].
 func (c *conn) CloseWrite() error {
 	c.out.closeWrite(false)
 	return nil

@@ -1,10 +1,10 @@
-// Package mutants derives faults of the reference from the contract. Because nobody chose them, they show what the suite
-// does not see.
+// Package mutants derives faults of the reference from the contract. Because they are not chosen by hand, they show which
+// faults the suite does not detect.
 //
 // Start reading with [All]. Its rules are in rules.go: each member of each response is dropped, changed, out of date or
 // taken from another object; each parameter and each member of a request is ignored or changed; each check of credentials
-// is skipped. A mutant is a row of package deviate, which counts the exchanges that it changes. A mutant that changed none
-// proves nothing.
+// is skipped. A mutant is a row of package deviate, which counts the exchanges that it changes. A mutant that changed
+// none proves nothing.
 package mutants
 
 import (
@@ -49,7 +49,7 @@ func All() []Mutant {
 		}
 		for _, at := range op.ResponsePlaces(false) {
 			rules := common
-			if strings.Contains(op.Path, "{") { // only an operation of an object can return that of another one
+			if strings.Contains(op.Path, "{") { // only an operation on an object can return a different object
 				rules = constant
 			}
 			d.each(rules, Answers, op.ID+"/refusal/"+at, at+" in the refusal of "+op.ID, "answer."+at, op.ID, "status >= 300")
@@ -68,7 +68,7 @@ func All() []Mutant {
 		}
 		for _, at := range op.RequestPlaces() {
 			if strings.HasSuffix(at, "messages.*.type") {
-				continue // an alternative to role, which the suite does not send
+				continue // an alternative to role; the suite does not send it
 			}
 			d.each(bodyChanges, Bodies, op.ID+"/request/"+at, at+" in the request of "+op.ID, "request."+at, op.ID)
 		}

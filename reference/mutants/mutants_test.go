@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestAll checks that no control mutant is explained, that each group has one, and that all names in the tables exist: a
-// name that matches no mutant would have no effect.
+// TestAll checks that each group has a control mutant, that no control mutant is in explained, and that all names in the
+// tables exist, because a name that matches no mutant would have no effect.
 func TestAll(t *testing.T) {
 	controlled, named := map[Group]bool{}, map[string]bool{}
 	matches := make([]int, len(explained))

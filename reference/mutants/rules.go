@@ -38,7 +38,8 @@ var changing = append(slices.Clone(constant),
 // kept matches members that never change: IDs, the source of a deployment, the build of a revision, a message.
 var kept = regexp.MustCompile(`/(.*\.)?(id|thread_id|run_id|created_at|source|type|content)$|revisions?/.*source_revision_config`)
 
-// shared matches members that all objects of a test run have in common: their source, and initially the path of the graph.
+// shared matches members that have the same value in all objects of a test run: their source, and initially the path of
+// the graph.
 var shared = regexp.MustCompile(`[/.]source$|^create-deployment/.*graph_config_path$`)
 
 // fitting returns the rules for a member of a successful response.

@@ -13,7 +13,7 @@ import (
 	"github.com/agentconform/agentconform/reference/memnet"
 )
 
-// The minimum durations of graph runs and builds. They are about those over TCP.
+// The minimum durations of graph runs and builds, which are similar to those over TCP.
 const (
 	graphTime = 5 * time.Millisecond
 	buildTime = 4 * time.Millisecond

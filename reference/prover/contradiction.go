@@ -7,7 +7,7 @@ import (
 	"github.com/agentconform/agentconform/reports"
 )
 
-// contradiction describes a scenario that is blocked only by requirements that have passed, or is "".
+// contradiction describes a scenario that is blocked only by requirements that have passed, or returns "".
 func contradiction(result *reports.Result) string {
 	for _, q := range result.Requirements {
 		for _, s := range q.Scenarios {
@@ -25,7 +25,7 @@ func contradiction(result *reports.Result) string {
 	return ""
 }
 
-// unclear describes a finding whose expected and actual value look equal in a report, or is "".
+// unclear describes a finding whose expected and actual value look equal in a report, or returns "".
 func unclear(result *reports.Result) string {
 	for f := range reports.Each(result.Findings) {
 		if f.Expected != "" && f.ExpectedLine() == f.ActualLine() {

@@ -18,7 +18,8 @@ import (
 	"github.com/agentconform/agentconform/steps"
 )
 
-// flaky are servers whose rollback fails every third time: the messages of the prior run stay, or an unknown one is added.
+// flaky are servers whose rollback fails every third time: the messages of the prior run remain, or an unknown message is
+// added.
 const flaky = `
 - fault: messages-stay
   breaks: the messages of the prior run remain in the state after every third rollback

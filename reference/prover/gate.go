@@ -22,7 +22,7 @@ import (
 // togetherAtMost is the number of equivalent mutants that the gate combines around one server.
 const togetherAtMost = 12
 
-// explored is the number of operations within which exploration must find a fault that no scenario sees.
+// explored is the number of operations within which exploration must detect a fault that no scenario detects.
 const explored = 2000
 
 // selection returns the scenarios that are run against the server of a trial. In the gate, the server of a fault gets
@@ -89,7 +89,7 @@ func (p *prover) judge(ctx context.Context, e environment, t trial, cfg *config.
 	case t.fault != nil && t.fault.Explored:
 		o.Explore = explored
 	case p.Whole && t.row.Kind != proof.Fault && t.row.Kind != proof.GeneratedMutant:
-		o.Explore = suite.Explored // exploration must find nothing here
+		o.Explore = suite.Explored // exploration must report nothing here
 	}
 	if t.row.Kind != proof.GeneratedMutant {
 		return steps.Run(ctx, o)
@@ -208,8 +208,8 @@ func (p *prover) do(ctx context.Context, e environment, trials []trial, j job, f
 	}
 }
 
-// elsewhere tries a surviving mutant in the other edition of the reference too, unless the interface allows it. It returns
-// the row of the edition that shows more.
+// elsewhere also tries a surviving mutant in the other edition of the reference, unless the interface allows it. It
+// returns the row of the edition that shows more.
 func (p *prover) elsewhere(ctx context.Context, e environment, t trial, row proof.Row) proof.Row {
 	before := row.Outcome()
 	if t.other == nil || before == proof.Killed || before == proof.Explained {

@@ -36,7 +36,7 @@ var (
 func TestGate(t *testing.T) {
 	l := newLab(t, Options{}, everything)
 	if !selectsSubTests() {
-		require.NoError(t, os.RemoveAll(*rowsFile)) // those of an earlier gate
+		require.NoError(t, os.RemoveAll(*rowsFile)) // rows of an earlier gate
 	}
 	t.Cleanup(func() {
 		if l.isWhole() {
@@ -67,7 +67,7 @@ func everything(proof.Row) bool { return true }
 
 // newLab returns a lab with the rows that a filter keeps and the unmodified references.
 func newLab(t *testing.T, o Options, filter func(proof.Row) bool) *lab {
-	// Hundreds of short test runs allocate much and keep little. Above the memory limit, garbage is collected more
+	// Hundreds of short test runs allocate much memory and keep little. Above the memory limit, garbage is collected more
 	// often.
 	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(800<<20)
 	t.Cleanup(func() {
@@ -238,7 +238,7 @@ func (l *lab) result() *proof.Proof {
 	return result
 }
 
-// shownRow is a row without what depends on the machine.
+// shownRow is a row without values that depend on the machine.
 type shownRow struct {
 	Kind     proof.Kind `json:"kind"`
 	Name     string     `json:"name"`

@@ -52,7 +52,7 @@ type Options struct {
 // system.
 type environment struct {
 	network reference.Network
-	tempDir string // for the data of the servers; empty means the temporary folder of the system
+	tempDir string // folder for the data of the servers; empty means the temporary folder of the system
 	// graphTime is the minimum duration of a graph run. Without it, a graph run in virtual time takes no time.
 	graphTime time.Duration
 	// buildTime is the minimum duration of a build.
@@ -97,7 +97,7 @@ type prover struct {
 
 	mu      sync.Mutex
 	passed  map[string][]string            // by edition: the requirements that passed at the unmodified reference
-	senders map[string]map[string][]string // by edition and operation: the scenarios that sent it to that reference
+	senders map[string]map[string][]string // by edition and operation: the scenarios that sent the operation to that reference
 }
 
 // Check returns an error if Only contains an unknown name.
@@ -338,7 +338,7 @@ func (p *prover) replay(ctx context.Context, e environment, t trial, faulty *con
 		return 0, err.Error()
 	}
 	defer stop()
-	if t.fault.Once { // the server has already deviated: start another one
+	if t.fault.Once { // the server has already deviated, so another one is needed
 		var stopFaulty func()
 		faulty, stopFaulty, err = t.begin(ctx, e)
 		if err != nil {

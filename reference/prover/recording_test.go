@@ -20,8 +20,8 @@ import (
 	"github.com/agentconform/agentconform/steps/recording"
 )
 
-// TestRecordingOfATestRun checks that the archive that a test run writes shows the same faults as the test run, if their
-// requirements need no requests of their own. The faults of a group are in one server.
+// TestRecordingOfATestRun checks that the archive of a test run shows the same faults as the test run, provided that
+// their requirements need no other requests. The faults of a group are in one server.
 func TestRecordingOfATestRun(t *testing.T) {
 	t.Parallel()
 	p, err := newProver(Options{})
@@ -74,7 +74,7 @@ func compareRecording(ctx context.Context, t *testing.T, p *prover, e environmen
 	assert.Equal(t, want, recordedFindings(p.catalogue, judged))
 }
 
-// recordedFindings returns the requirements and IDs of the findings that scenarios about the record have.
+// recordedFindings returns the requirements and IDs of the findings of scenarios about the record.
 func recordedFindings(c *features.Catalogue, r *reports.Result) (all []string) {
 	for _, f := range r.Findings {
 		isRecord := func(s *features.Scenario) bool { return s.Terms.Record && s.Key() == f.Scenario }

@@ -177,7 +177,7 @@ func (p *prover) reference(row proof.Row, layer faults.Layer) trial {
 		options := reference.Options{Edition: row.Edition, Network: e.network, TempDir: e.tempDir, BuildTime: e.buildTime}
 		if e.graphTime > 0 {
 			options.WrapAgent = append(options.WrapAgent, func(o *agentserver.Options) {
-				o.Starts = func(context.Context, string) { time.Sleep(e.graphTime) } // nothing else takes time
+				o.Starts = func(context.Context, string) { time.Sleep(e.graphTime) } // other parts take no time
 			})
 		}
 		if layer != nil {
@@ -222,8 +222,8 @@ func (p *prover) counting(row proof.Row, deviation *deviate.Row) trial {
 	return t
 }
 
-// counted returns the layer of a deviation and a function that returns the number of exchanges that it has changed at
-// the server that was started last.
+// counted returns the layer of a deviation. It also returns a function with the number of exchanges that the layer has
+// changed at the server that was started last.
 func counted(row *deviate.Row) (faults.Layer, func() int64) {
 	var count *deviate.Count
 	layer := func(o *reference.Options) {
@@ -274,7 +274,7 @@ func (p *prover) proxied() (trials []trial) {
 	return trials
 }
 
-// situations returns the trials of mutants that break a check after an event. Each runs only the scenario about the two. The
+// situations returns the trials of mutants that break a check after an event. Each runs only the scenario about both. The
 // gate tries a sample of them.
 func (p *prover) situations() (all []trial, err error) {
 	catalogue, err := features.Load()
@@ -316,7 +316,7 @@ func (e environment) independent(edition string) *independent.Server {
 // isSampled reports whether a name belongs to a sample of 1/n of all names.
 func isSampled(name string, n uint) bool {
 	sum := fnv.New32a()
-	_, _ = sum.Write([]byte(name)) // it returns no error
+	_, _ = sum.Write([]byte(name)) // it never returns an error
 	return n > 0 && sum.Sum32()%uint32(n) == 0
 }
 

@@ -39,11 +39,11 @@ func TestReplay(t *testing.T) {
 	l.test(t, "replay")
 }
 
-// sampleOverTCP selects one in sampleOverTCP servers that are also tried over TCP.
+// sampleOverTCP is the sampling interval: one in sampleOverTCP servers is also tried over TCP.
 const sampleOverTCP = 10
 
-// TestOverTCP tries a sample of all servers over TCP, in real time. An undecided row is tried once more: the machine may
-// have been busy.
+// TestOverTCP tries a sample of all servers over TCP, in real time. An undecided row is tried once more, because the
+// machine may have been busy.
 func TestOverTCP(t *testing.T) {
 	l := newLab(t, Options{Whole: true, All: true, Replay: true}, func(r proof.Row) bool { return isSampled(r.Name, sampleOverTCP) })
 	l.survivors = readSurvivors(t)

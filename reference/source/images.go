@@ -72,7 +72,7 @@ func archiveImage(ctx context.Context, img v1.Image) (archive Archive, err error
 	if err != nil {
 		return nil, err
 	}
-	if manifest.Config.Size > largestConfig { // it will be in memory
+	if manifest.Config.Size > largestConfig { // the configuration is read into memory
 		return nil, fmt.Errorf("the configuration of the image has %d bytes; the limit is %d",
 			manifest.Config.Size, largestConfig)
 	}

@@ -40,13 +40,13 @@ const (
 
 // Fetcher resolves and fetches content of all kinds of origins.
 type Fetcher struct {
-	transport *http.Transport // to registries
+	transport *http.Transport // for requests to registries
 	puller    *remote.Puller
 }
 
 // New returns a fetcher. The caller must close it.
 func New() (*Fetcher, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone() // so that Close closes only its connections
+	transport := http.DefaultTransport.(*http.Transport).Clone() // a copy, so that Close closes only its own connections
 	transport.MaxIdleConnsPerHost = 8
 	transport.IdleConnTimeout = 30 * time.Second
 	puller, err := remote.NewPuller(remote.WithTransport(transport), remote.WithAuth(authn.Anonymous))

@@ -154,7 +154,7 @@ func Delete[T any](b *bbolt.Bucket, prefix string, match func(T) bool) error {
 			return err
 		}
 		if match(record) {
-			keys = append(keys, bytes.Clone(key)) // deleted later, because a change invalidates the cursor
+			keys = append(keys, bytes.Clone(key)) // they are deleted later, because a change invalidates the cursor
 		}
 	}
 	for _, key := range keys {

@@ -20,7 +20,7 @@ import (
 type bench struct {
 	bin, out  string
 	seconds   int // the time that a test run may take after --timeout
-	megabytes int // the memory that it may use
+	megabytes int // the memory that the process may use
 }
 
 const (
@@ -31,7 +31,7 @@ const (
 // row is the result of one test run.
 type row struct {
 	Name, Group, Verdict string
-	Removal              float64 // the seconds that the removal of created objects took; it has its own limit
+	Removal              float64 // time for the removal of created objects in seconds; it has a separate limit
 	usage
 	Problems []string
 	late     bool // the test run exceeded the time limit while another one was running
@@ -42,7 +42,7 @@ type usage struct {
 	Exit      int     `json:"exit"`
 	Seconds   float64 `json:"seconds"`
 	Megabytes int     `json:"megabytes"`
-	Killed    bool    `json:"killed,omitempty"` // it did not end in time
+	Killed    bool    `json:"killed,omitempty"` // the process did not end in time
 }
 
 func (r *row) line() string {
@@ -58,7 +58,7 @@ func (r *row) line() string {
 // requests in flight.
 const longestRemoval = 31
 
-// killedAfter is the time after --timeout after which a test run is killed because it hangs.
+// killedAfter is the time after --timeout at which a test run is killed because it hangs.
 const killedAfter = 60 * time.Second
 
 // judge serves a mode, runs the binary against it, and prints the row.
@@ -119,8 +119,8 @@ func (b *bench) run(ctx context.Context, m hostile.Mode, folder string, used *us
 	return console, os.WriteFile(filepath.Join(folder, "console.txt"), console, 0o644)
 }
 
-// measureCommand is the first argument of the process that measures the binary. It must be another process than the
-// server: on Linux, the peak memory of a child starts with that of its parent, and the server needs much memory.
+// measureCommand is the first argument of the process that measures the binary. It is not the process of the server: on
+// Linux, the peak memory of a child includes the memory of its parent at the start, and the server needs much memory.
 const measureCommand = "measure"
 
 // measure runs a program with its arguments, kills it after a time, and writes its usage to a file.
