@@ -8,17 +8,18 @@ import (
 	"unicode"
 )
 
-// Case is a value of a parameter, and whether the contract allows it.
+// Case is a value of a parameter. It records whether the contract allows the value.
 type Case struct {
 	Value string // not escaped
 	Valid bool
 	Why   string
 }
 
-// BoundaryCases derives values of an integer, a boolean or an enum in the query from its schema, always the same and in the
-// same order: those around the bounds, or each allowed one and others. Left out are values about which the interface is
-// silent, so that a server may take or refuse them: other ways to write a number or a boolean ([Spellings]), an empty text
-// for a parameter that may be null, and an integer beyond 64 bits where there is no maximum. It is nil for other parameters.
+// BoundaryCases derives values of an integer, a boolean or an enum in the query from its schema, always the same and in
+// the same order. For an integer, these are values around the bounds. For the others, these are each allowed value and
+// some that are not allowed. It omits values that a server may accept or refuse because the interface does not define
+// them: other spellings of a number or a boolean ([Spellings]), an empty text for a parameter that may be null, and an
+// integer beyond 64 bits if there is no maximum. It returns nil for other parameters.
 func BoundaryCases(op Operation, name string) (cases []Case) {
 	i := slices.IndexFunc(op.Parameters, func(p Parameter) bool { return p.Name == name })
 	if i < 0 {
@@ -36,7 +37,7 @@ func BoundaryCases(op Operation, name string) (cases []Case) {
 	return nil
 }
 
-// enumCases returns each value of an enum, and values that it does not have. It returns nil for lists and other texts.
+// enumCases returns each value of an enum, and values that are not in it. It returns nil for lists and other texts.
 func enumCases(p Parameter) (cases []Case) {
 	if p.List || len(p.Enum) == 0 {
 		return nil
@@ -82,8 +83,8 @@ func integerCases(p Parameter) []Case {
 	return cases
 }
 
-// wrappingCases returns the values that are the minimum of a parameter if only their last 32 or 64 bits count: 2^32+n
-// and 2^64+n if there is a maximum, and n-2^32 and n-2^64.
+// wrappingCases returns values that equal the minimum of a parameter if only their last 32 or 64 bits count: 2^32+n and
+// 2^64+n if there is a maximum, and n-2^32 and n-2^64.
 func wrappingCases(p Parameter) []Case {
 	var cases []Case
 	n := new(big.Int)
@@ -145,7 +146,7 @@ func (p Parameter) integerClassOf(value string) string {
 	return ""
 }
 
-// Spellings returns other spellings of integers or booleans, such as 2.0 for 2, by the value that each stands for.
+// Spellings returns other spellings of integers or booleans, by the value that each represents, such as 2.0 for 2.
 // Servers may accept or refuse them. They are not escaped for a URL.
 func Spellings(p Parameter) map[string][]string {
 	if p.Type == "boolean" {

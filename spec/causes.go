@@ -26,7 +26,7 @@ func violationsOf(schema *jsonschema.Schema, value any) []Violation {
 	}
 	var violations []Violation
 	causes, known := map[string]bool{}, map[string]bool{}
-	for _, leaf := range leaves(tree) { // items are in order: only the first of each kind is reported
+	for _, leaf := range leaves(tree) { // only the first item of each kind is reported, and items are in order
 		cause := WithoutIndices(strings.Join(leaf.InstanceLocation, "/")) + fmt.Sprintf(" %T", leaf.ErrorKind)
 		if missing, is := leaf.ErrorKind.(*kind.Required); is {
 			cause += fmt.Sprint(missing.Missing)
@@ -87,7 +87,7 @@ func explain(schema *jsonschema.Schema, e *jsonschema.ValidationError, value any
 	return []Violation{v}
 }
 
-// unknownIn returns the names in an object that its schema does not have: one of them may be a different spelling of a
+// unknownIn returns the names in an object that are not in its schema. One of them may be a different spelling of a
 // missing field.
 func unknownIn(schema *jsonschema.Schema, location []string, at any) (names []string) {
 	for _, step := range location {
@@ -129,7 +129,7 @@ func expected(k jsonschema.ErrorKind) string {
 		return spelling.Either(wanted(k.Want))
 	case *kind.Format:
 		if k.Want == "date-time" {
-			return "a date-time with an offset" // without one the format is wrong, too (RFC 3339)
+			return "a date-time with an offset" // a date-time without an offset is also invalid (RFC 3339)
 		}
 		return "a " + k.Want
 	case *kind.Minimum:

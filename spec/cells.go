@@ -10,7 +10,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// cells collects the cells of one operation after the other.
+// cells collects the cells of one operation after another.
 type cells struct {
 	operation string
 	all       [][3]string
@@ -22,10 +22,10 @@ func (c *cells) add(place, classes string) {
 	}
 }
 
-// Cells derives everything that a client may send from the documents, always in the same order. Each cell is the id of
-// an operation, a place and a class: list-revisions, "query limit", "out of range". Other places are "path NAME",
-// "body.FIELD", "credentials", "moment", and "after a refusal", for which the owner checks that nothing has changed.
-// Vendor extensions have only the cells of credentials.
+// Cells derives all kinds of requests that a client may send from the documents, always in the same order. Each cell is
+// the id of an operation, a place and a class: list-revisions, "query limit", "out of range". Other places are "path
+// NAME", "body.FIELD", "credentials", "moment", and "after a refusal", after which the owner checks that nothing has
+// changed. Vendor extensions have only cells for credentials.
 func Cells() ([][3]string, error) {
 	var all [][3]string
 	for _, side := range Sides() {
@@ -112,8 +112,7 @@ const (
 	inBody  = "dropped, of another type, null"
 )
 
-// field adds a field and the fields within it. A required field without a schema may have any value, and counts as a
-// string.
+// field adds a field and its sub-fields. A required field without a schema may have any value, and counts as a string.
 func (c *cells) field(place string, ref *openapi3.SchemaRef) {
 	s := cmp.Or(ref, &openapi3.SchemaRef{Value: &openapi3.Schema{Type: &openapi3.Types{"string"}}}).Value
 	kind := s.Type.Slice()[0]

@@ -24,7 +24,7 @@ components:
     Status: {type: string, enum: [NEW, OLD]}
 `
 
-// TestOnlyCommaSeparatedParametersHaveItems checks that a text in the query is not taken for a list.
+// TestOnlyCommaSeparatedParametersHaveItems checks that a text in the query is not treated as a list.
 func TestOnlyCommaSeparatedParametersHaveItems(t *testing.T) {
 	cells, err := cellsOf(ControlPlane, []byte(listAndText))
 	require.NoError(t, err)

@@ -30,15 +30,15 @@ const jsonType = "application/json"
 // contract is one document, compiled.
 type contract struct {
 	operations []*operation
-	enums      map[string][]string // by field: "Revision.status"
+	enums      map[string][]string // values by field: "Revision.status"
 }
 
 type operation struct {
 	Operation
-	place       int      // in the document
-	segments    []string // of the path template
+	place       int      // position in the document
+	segments    []string // segments of the path template
 	parameters  map[string]*parameter
-	body        *jsonschema.Schema // of the request, or nil
+	body        *jsonschema.Schema // body of the request, or nil
 	bodyMissing bool               // the request may have no body
 	responses   map[string]*response
 }
@@ -63,8 +63,8 @@ type compiler struct {
 	document []byte
 }
 
-// place returns the offset of the last line that equals the given one. It gives operations their order, which the
-// model lacks. A model with line numbers would take longer to load than everything else.
+// place returns the offset of the last line that equals the given one. It determines the order of operations, which the
+// model does not have. A model with line numbers would take longer to load than everything else.
 func (c *compiler) place(line string) int { return bytes.LastIndex(c.document, []byte("\n"+line+"\n")) }
 
 func compile(side Side, document []byte) (*contract, error) {
@@ -201,9 +201,9 @@ func (c *compiler) schema(pointer string) (*jsonschema.Schema, error) {
 // documentName is the address of the document for the compiler of schemas.
 const documentName = "openapi"
 
-// newSchemas returns a compiler of the schemas in a document. Like the validators of libopenapi-validator, it knows
-// the keywords of OpenAPI 3.1 and checks formats. That library exports such a compiler in its package helpers, but
-// building that package takes longer than building all other code.
+// newSchemas returns a compiler of the schemas in a document. Like the validators of libopenapi-validator, it supports
+// the keywords of OpenAPI 3.1 and checks formats. The package helpers of that library exports such a compiler, but
+// building it takes longer than building all other code.
 func newSchemas(model *openapi3.T) (*jsonschema.Compiler, error) {
 	text, err := json.Marshal(model)
 	if err != nil {
@@ -223,7 +223,7 @@ func newSchemas(model *openapi3.T) (*jsonschema.Compiler, error) {
 	return schemas, nil
 }
 
-// below returns a JSON pointer to a place below another one.
+// below returns a JSON pointer to a child of another one.
 func below(pointer string, segments ...string) string {
 	for _, segment := range segments {
 		pointer += "/" + pointerEscaper.Replace(segment)
