@@ -80,7 +80,7 @@ Feature: Authorization at the agent server
       When the other user creates threads with the id of the thread, and reads its state
       Then no response shows the run or the metadata of the thread
 
-    Scenario Outline: GET of a run of the <owner> user under another user's thread returns an HTTP error to that user
+    Scenario Outline: GET of the <owner> user's run under another user's thread returns an HTTP error to that other user
       Given the user is the <owner> configured user
       And a completed run
       When the other user tries to retrieve the run under a thread of their own

@@ -349,7 +349,7 @@ Feature: Rolling back a run in progress
 
   @AS-ROLLBACK-8 @must @section-3 @slow @after:AS-ROLLBACK-1 @after:AS-ROLLBACK-2 @after:AS-ROLLBACK-3
   @writes
-  Rule: After several rollbacks, only one run remains; if they came one by one, the last
+  Rule: After several rollbacks, only one run remains: the last one if they were sent in turn
     "The prior run is interrupted and completely deleted from storage ... Thread state read after the new run completes
     ... Contains data only from the new run."
     The state contains the messages of the remaining run only. In sequence, each run has started before the next one

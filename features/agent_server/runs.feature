@@ -290,7 +290,7 @@ Feature: Runs
 
   @AS-RUN-11 @should @section-4 @slow
   @writes
-  Rule: A run completes although the client of its join has gone away
+  Rule: A run completes even if the client drops its join
     "GET /threads/{thread_id}/runs/{run_id}/join ... Responds when the run completes"
     A join waits for a run, and the interface gives it no other effect. It does not state what happens if the client
     closes the connection.

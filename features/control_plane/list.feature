@@ -347,7 +347,7 @@ Feature: Listing the revisions of a deployment
 
   @CP-LIST-20 @should @section-2
   @shares:history
-  Rule: Paging past the last page by its returned offset repeats no revision
+  Rule: The page at the offset that the last page returned repeats no revision
     "Pagination offset; pass it to later requests to fetch the next page."
     The interface does not define the offset of the last page. A client that pages until a page is empty must not
     receive a revision again. An empty page, a 4xx, and an offset that is not an integer of at least 0 pass.
