@@ -126,8 +126,8 @@ func (s *Server) RollBackAs(ctx context.Context, plan Plan) (*Rollback, error) {
 		leaves := rb.left() != nil
 		inTime := rb.Usable() == nil && time.Now().Before(rb.Prior.Until())
 		if inTime && leaves && plan.Moment == JustStarted && s.leavesStarted(ctx) { // the next one may still be pending
-			unclear = outcome.Inconclusive("something is left of a run that was rolled back as soon as it was accepted, "+
-				"and of one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts",
+			unclear = outcome.Inconclusive("the server still shows a run that was rolled back as soon as it was accepted, "+
+				"and one that had started (AS-ROLLBACK-2, AS-ROLLBACK-3): the first may have started too, in %d attempts",
 				Attempts).ByRequirement("AS-ROLLBACK-2", "AS-ROLLBACK-3")
 			continue
 		}

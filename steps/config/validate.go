@@ -228,7 +228,7 @@ func (v *validator) users() {
 		v.refuse(v.SeparateCredentials && u.Token != "" && slices.Contains(own, u.Token), "separate_credentials",
 			"is true, but "+key+".token is also a credential for the control plane",
 			"use another token, or remove separate_credentials")
-		v.refuse(u.Token != "" && u.Token == v.Agent.BlockedToken, blockedKey, "is that of "+key,
+		v.refuse(u.Token != "" && u.Token == v.Agent.BlockedToken, blockedKey, "is the token of "+key,
 			"use a token that the authentication handler refuses")
 	}
 }

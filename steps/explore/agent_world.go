@@ -279,7 +279,7 @@ func unlike(
 	requirement string, kind outcome.Kind, a *exchange.Response, expected string, shown []messages.Message,
 ) *Wrong {
 	return wrong(requirement, outcome.Fails(a, outcome.Violation{Kind: kind, Pointer: "/values/messages",
-		Summary: "The thread state has other messages than those of its runs", Expected: expected, Actual: messages.Shown(shown)}))
+		Summary: "The thread state does not have exactly the messages of its runs", Expected: expected, Actual: messages.Shown(shown)}))
 }
 
 // intruder returns the requirement that is violated if the state of a thread contains a message of the run, which does

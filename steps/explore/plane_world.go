@@ -186,7 +186,7 @@ func (w past) showsAll(owner string, a *exchange.Response) ([]past, *Wrong) {
 				owner = w[missing].owner
 			}
 			return nil, wrong(owner, outcome.Fails(a, outcome.Violation{Kind: kind, Pointer: "/resources",
-				Summary: "The list of revisions is not that of the deployment", Expected: expected, Actual: reports.Count(len(rows), "revision")}))
+				Summary: "The list does not have exactly the revisions of the deployment", Expected: expected, Actual: reports.Count(len(rows), "revision")}))
 		}
 		problem := w.shows(at, a, rows[listed], "/resources/*")
 		if problem != nil {

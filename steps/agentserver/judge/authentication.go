@@ -101,7 +101,7 @@ func RefusalHasDetail(a *exchange.Response, details []string) error {
 	}
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.WrongDetail,
-		Summary:  "A refusal has another detail than the authentication handler sets",
+		Summary:  "The detail of a refusal is not the one that the authentication handler sets",
 		Expected: "detail " + oneOf(details),
 		Actual:   outcome.Shown(found),
 		Pointer:  "/detail",

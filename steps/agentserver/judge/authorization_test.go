@@ -20,7 +20,7 @@ func foreignRunRows() []judgetest.Row {
 	}
 	return []judgetest.Row{
 		{Name: "the foreign run is refused", Got: holds(400, `{"status":"success"}`, nil)},
-		{Name: "the foreign run is refused with its text", Got: holds(404, `{"detail":"one"}`, nil), Kind: outcome.Leak},
+		{Name: "the refusal contains the text of the other user's run", Got: holds(404, `{"detail":"one"}`, nil), Kind: outcome.Leak},
 		{Name: "an empty response", Got: holds(200, ` `, nil)},
 		{Name: "null", Got: holds(200, `null`, nil)},
 		{Name: "an empty object", Got: holds(200, `{}`, nil)},

@@ -108,7 +108,7 @@ func DroppedJoinKeepsRun(state *exchange.Response, r Run) error {
 	}
 	return outcome.Fails(state, outcome.Violation{
 		Kind:     outcome.Missing,
-		Summary:  "A run does not complete after the client of its join has gone away",
+		Summary:  "A run does not complete after the client has dropped its join",
 		Expected: "the input and the ai message of the run",
 		Pointer:  atMessages,
 	})

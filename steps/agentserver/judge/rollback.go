@@ -36,7 +36,7 @@ func NoneRetrievable(runs ...*exchange.Response) error {
 		}
 		if i > 0 {
 			v.Class = "the run in front of it"
-			v.Summary = "GET still returns the run before the one that was rolled back"
+			v.Summary = "GET still returns the run ahead of a pending run that was rolled back"
 			v.Expected = "400 or above, because the same rollback removes it"
 		}
 		return outcome.Fails(a, v)
@@ -165,7 +165,7 @@ func lacksTexts(left []messages.Message, removed, remaining []Run) *reports.Chec
 // Texts about the messages of a run that was rolled back.
 const (
 	staysInThread      = "Messages of a rolled-back run stay in the thread"
-	aheadStaysInThread = "After the rollback of a pending run, messages of the run before it stay in the thread"
+	aheadStaysInThread = "After the rollback of a pending run, messages of the run ahead of it stay in the thread"
 	rolledBack         = "the run that was rolled back"
 )
 

@@ -113,7 +113,7 @@ func remainsRows() []judgetest.Row {
 		{Name: "equal answers of two later runs",
 			Got: remains(prior(ai(greeting)), human(nextInput), ai(greeting), human(lastInput), ai(greeting))},
 		left("equal answers, one too many", greeting, remains(prior(ai(greeting)), human(nextInput), ai(greeting), ai(greeting))),
-		left("equal answers, one before the input", greeting,
+		left("an equal message before the input", greeting,
 			remains(prior(ai(greeting)), ai(greeting), human(nextInput), ai(greeting))),
 		{Name: "an equal answer with another id",
 			Got: remains(prior(withID(ai(greeting), priorID)), human(nextInput), withID(ai(greeting), otherID))},

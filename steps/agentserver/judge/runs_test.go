@@ -98,7 +98,7 @@ func joinRows() []judgetest.Row {
 		{Name: "the join does not return", Got: answered(Join{Unanswered: true}), Kind: outcome.NoResponse, Actual: "no response 3s after"},
 		{Name: "the join is served", Got: served(204)},
 		{Name: "the join is refused", Got: served(404), Kind: outcome.Refused},
-		{Name: "the join is refused to the user", Got: served(403), Verdict: reports.Blocked},
+		{Name: "the server refuses the join of the user", Got: served(403), Verdict: reports.Blocked},
 
 		{Name: "the join returns at the end of the run", Got: early(9500 * time.Millisecond)},
 		{Name: "the join returns before the end of the run", Got: early(9499 * time.Millisecond),

@@ -239,7 +239,7 @@ func NextOffset(page *exchange.Response) (int, error) {
 	if offset.Num < 0 || offset.Num > math.MaxInt32 {
 		return 0, fieldFails(page, "offset", outcome.Violation{
 			Kind:     outcome.WrongValue,
-			Summary:  "The list returns an offset that no request can use",
+			Summary:  "The list returns an invalid offset",
 			Expected: "an offset from 0 to 2147483647",
 		})
 	}
@@ -284,7 +284,7 @@ func HoldsExactly(l Listed) error {
 		v.Kind = outcome.MissingItem
 		v.Summary = fmt.Sprintf("%s lacks %s", l.name(), reports.Count(len(missing), "revision"))
 		if len(unexpected) > 0 {
-			v.Summary += " and has " + reports.Count(len(unexpected), "other")
+			v.Summary += " and has " + reports.Count(len(unexpected), "wrong revision")
 		}
 	case len(repeated) > 0:
 		v.Kind = outcome.RepeatedItem

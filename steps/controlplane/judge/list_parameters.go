@@ -37,7 +37,7 @@ func StandsForValue(l Listed) error {
 	}
 	if a.OK() {
 		v.Kind = outcome.WrongValue
-		v.Summary = nameOf(a.Request) + " is not that with " + l.What
+		v.Summary = nameOf(a.Request) + " differs from the list with " + l.What
 		v.Actual = l.differences()
 	}
 	return outcome.Fails(a, v)
@@ -83,7 +83,7 @@ func HoldsOwnOrRefuses(a *exchange.Response, form string, ids, known []string) e
 	}
 	if a.OK() {
 		v.Kind = outcome.MissingItem
-		v.Summary = "The list of revisions by " + form + " lacks all of them"
+		v.Summary = "The list of revisions by " + form + " lacks all revisions"
 	}
 	return outcome.Fails(a, v)
 }

@@ -155,7 +155,7 @@ func HoldsOnly(list *exchange.Response, ids []string, revision string) error {
 		v.Actual = all.differences()
 	default:
 		v.Kind = outcome.MissingItem
-		v.Summary = "The list of revisions lacks the only one"
+		v.Summary = "The list of revisions lacks the only revision"
 		v.Actual = all.differences()
 	}
 	return outcome.Fails(list, v)

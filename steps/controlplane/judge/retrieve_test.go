@@ -64,7 +64,7 @@ func retrieveRows() []judgetest.Row {
 		{Name: "the only revision", Got: only(200, "r")},
 		{Name: "two revisions in place of one", Got: only(200, "x", "r"), Kind: outcome.ExtraItem, Pointer: "/resources"},
 		{Name: "another revision than the only one", Got: only(200, "x"), Kind: outcome.MissingItem, Pointer: "/resources"},
-		{Name: "no revision in place of one", Got: only(200), Kind: outcome.MissingItem, Pointer: "/resources"},
+		{Name: "no revision instead of one", Got: only(200), Kind: outcome.MissingItem, Pointer: "/resources"},
 		{Name: "the list of the only revision is refused", Got: only(404, "r"),
 			Kind: outcome.Refused, Pointer: "/resources"},
 
