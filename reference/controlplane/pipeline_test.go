@@ -78,14 +78,14 @@ func TestOldAgentServerServesUntilNewOneIsUp(t *testing.T) {
 	id, first := w.git("main")
 	w.await(id, first, controlplane.Deployed)
 	w.await(id, w.update(id, "broken"), controlplane.BuildFailed)
-	require.Equal(t, "main", w.serves(id))
+	require.Equal(t, "main", w.servedBuild(id))
 	refuse = true
 	require.Equal(t, "the port is on fire", w.await(id, w.update(id, "release/next"), controlplane.DeployFailed))
-	require.Equal(t, "main", w.serves(id))
+	require.Equal(t, "main", w.servedBuild(id))
 	require.Equal(t, first, w.want(200, "GET", "/v2/deployments/"+id, "").Get("active_revision_id").String())
 	refuse = false
 	w.await(id, w.update(id, "release/next"), controlplane.Deployed)
-	require.Equal(t, "next", w.serves(id))
+	require.Equal(t, "next", w.servedBuild(id))
 	w.await(id, first, controlplane.Deployed) // a superseded revision remains DEPLOYED
 }
 
@@ -116,7 +116,7 @@ func TestNewerRevisionInterruptsBuildAndSkipsWaiting(t *testing.T) {
 	require.NotEmpty(t, w.await(id, building, controlplane.Interrupted))
 	release()
 	w.await(id, newer, controlplane.Deployed)
-	require.Equal(t, "next", w.serves(id))
+	require.Equal(t, "next", w.servedBuild(id))
 
 	waits := newRig(t, controlplane.Cloud)
 	id, waiting := waits.create(gitBody)

@@ -153,7 +153,7 @@ func (r *rig) await(id, revision string, status controlplane.Status) (message st
 	return message
 }
 
-func (r *rig) serves(id string) string {
+func (r *rig) servedBuild(id string) string {
 	text, _ := r.runtime.serving.Load(id)
 	return fmt.Sprint(text)
 }

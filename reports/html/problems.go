@@ -15,7 +15,7 @@ import (
 type problem struct {
 	overview.Problem
 	Owner   failure // the requirement that owns the behavior
-	Of      int     // total number of problems
+	Total   int     // total number of problems
 	Open    bool
 	Warning bool      // does not decide the verdict
 	Also    string    // readable IDs of the other requirements that it breaks; may be empty
@@ -65,7 +65,7 @@ func (p *page) problems() (all []problem) {
 		shown[one.Owner.ID] = true
 	}
 	for _, one := range p.Overview.Problems {
-		v := problem{Problem: one, Owner: p.failure(one.Owner, one.Findings, one.Replay), Of: len(p.Overview.Problems),
+		v := problem{Problem: one, Owner: p.failure(one.Owner, one.Findings, one.Replay), Total: len(p.Overview.Problems),
 			Open: one.Number == 1, Warning: p.ClassOf(one.Owner) == overview.Warning, Also: shortIDs(one.Breaks)}
 		for _, id := range one.Breaks {
 			q := p.Result.Requirement(id)

@@ -27,7 +27,7 @@ type Remains struct {
 	State *exchange.Response
 }
 
-func (s *Server) Remains(ctx context.Context, p *Progress) (*Remains, error) {
+func (s *Server) ReadRemains(ctx context.Context, p *Progress) (*Remains, error) {
 	found := &Remains{}
 	for _, g := range append([]*GraphRun{p.GraphRun}, p.ahead...) {
 		a, err := s.GetRun(ctx, p.Thread.Owner, g)
@@ -159,7 +159,7 @@ func (s *Server) rollBackOnce(ctx context.Context, plan Plan) (*Rollback, error)
 	if err != nil || !rb.Next.Complete() {
 		return rb, err
 	}
-	rb.After, err = s.Remains(ctx, p)
+	rb.After, err = s.ReadRemains(ctx, p)
 	if err != nil {
 		return nil, err
 	}

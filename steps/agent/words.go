@@ -300,10 +300,10 @@ func (s *Server) lookDuring(ctx context.Context, g *GraphRun, parts []float64) (
 
 // looks are reads of the state of a run that waits.
 type looks struct {
-	waiting time.Time     // when the last read that showed the run as incomplete was sent
-	unseen  time.Time     // when the last read that showed no message of the run was sent
-	slowest time.Duration // how long the slowest response took
-	early   string        // the first message of the run in the last read before its end, or ""
+	waiting      time.Time     // when the last read that showed the run as incomplete was sent
+	unseen       time.Time     // when the last read that showed no message of the run was sent
+	slowest      time.Duration // how long the slowest response took
+	firstMessage string        // the first message of the run in the last read before its end, or ""
 }
 
 func (l *looks) add(g *GraphRun, a *exchange.Response) {
@@ -315,13 +315,15 @@ func (l *looks) add(g *GraphRun, a *exchange.Response) {
 	if len(wrote) == 0 {
 		l.unseen = a.Sent
 	} else if a.Sent.Before(g.NotOverBefore()) {
-		l.early = wrote[0].Text
+		l.firstMessage = wrote[0].Text
 	}
 }
 
 // wroteTwo reports whether the graph wrote another message before the only remaining one. The server has then lost the
 // first message.
-func (l *looks) wroteTwo(left messages.Message) bool { return l.early != "" && l.early != left.Text }
+func (l *looks) wroteTwo(left messages.Message) bool {
+	return l.firstMessage != "" && l.firstMessage != left.Text
+}
 
 // problem describes a run that did not wait as long as ordered, or returns "". It reports whether a longer hold may help:
 // a late response may have another reason, and reads after the end show nothing.

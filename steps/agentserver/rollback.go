@@ -298,7 +298,7 @@ func (w *rollback) userLooks(ctx context.Context, when string) error {
 				return err
 			}
 		}
-		later, err := w.server.Remains(ctx, w.prior)
+		later, err := w.server.ReadRemains(ctx, w.prior)
 		if err != nil {
 			return err
 		}

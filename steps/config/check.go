@@ -42,21 +42,21 @@ func formOf(t reflect.Type) form {
 	case t.Kind() == reflect.Map:
 		return form{"mapping", "keys with values", "object"}
 	case t.Kind() == reflect.Int:
-		return form{"integer", anInteger, "integer"}
+		return form{"integer", integerForm, "integer"}
 	case t.Kind() == reflect.Bool:
 		return form{"true or false", "true or false", "boolean"}
 	}
 	return form{"string", "a string", "string"}
 }
 
-const anInteger = "an integer of 0 or above"
+const integerForm = "an integer of 0 or above"
 
 // remedyFor returns the remedy for a value of the wrong type. The limits of an integer are those of the table of keys.
 func remedyFor(t reflect.Type, key string) string {
 	remedy := "use " + formOf(t).words
 	known := keys[inTable(key)]
 	if known.Between != nil {
-		remedy = strings.Replace(remedy, "use "+anInteger, known.Use, 1)
+		remedy = strings.Replace(remedy, "use "+integerForm, known.Use, 1)
 	}
 	return remedy
 }

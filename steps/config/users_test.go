@@ -32,7 +32,7 @@ func TestAUserWithTheIdentityOfTheFirst(t *testing.T) {
 		"users.2.fields.team: is missing, or the team of users.0":   func(c *Config) { c.Users[2].Fields = c.Users[0].Fields },
 		"users.0.fields.team: is missing":                           func(c *Config) { c.Users[0].Fields = nil },
 		"users.2.token: is that of users.0":                         func(c *Config) { c.Users[2].Token = "token-of-ada" },
-		"agent.blocked_token: is the token of users.1":                   func(c *Config) { c.Agent.BlockedToken = "token-of-bob" },
+		"agent.blocked_token: is the token of users.1":              func(c *Config) { c.Agent.BlockedToken = "token-of-bob" },
 		"agent.blocked_token: begins with Bearer":                   func(c *Config) { c.Agent.BlockedToken = "Bearer of-eve" },
 	} {
 		c := Default()

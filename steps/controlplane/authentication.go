@@ -246,7 +246,7 @@ func (w *access) schemeOpens(ctx context.Context) error {
 	if a.OK() || w.refusedForCredentials(a) == nil {
 		return judge.OpensWithScheme(a, nil)
 	}
-	one := &plane.Allowance{What: "the request with all credentials", Cost: plane.Cost{Deployments: 1}}
+	one := &plane.Allowance{Name: "the request with all credentials", Cost: plane.Cost{Deployments: 1}}
 	ctx = one.Within(ctx) // allows one deployment more, in addition to the one that was not created
 	if err := w.try(ctx, target.TheClient, w.operation); err != nil {
 		return err

@@ -62,8 +62,8 @@ const (
 	emptyUpdate = "sends an empty update to"
 )
 
-// noneID is an id that no server assigns.
-const noneID = "agentconform-none"
+// textID is an id that is not a UUID, and that no server assigns.
+const textID = "agentconform-none"
 
 // notUUID is the class of an id that is not a UUID, for violations.
 const notUUID = "not a UUID"
@@ -104,7 +104,7 @@ func (w *World) clientSendsByEach(ctx context.Context, act, of string) error {
 	}
 	if act == emptyUpdate || act == underID {
 		ids = append(ids, common.Case{ID: target.UnknownID(), What: "an unknown id"},
-			common.Case{ID: noneID, What: "an id that is not a UUID"}, common.NilID)
+			common.Case{ID: textID, What: "an id that is not a UUID"}, common.NilID)
 	}
 	if act == underID && latest == "" {
 		return outcome.Inconclusive("no revision of the deployment is known")
@@ -116,7 +116,7 @@ func (w *World) clientSendsByEach(ctx context.Context, act, of string) error {
 	for _, c := range ids {
 		*wrong = c.ID
 		request := w.request(target.TheClient, byID[act], addressed)
-		request.Wrong = c.ID == noneID
+		request.Wrong = c.ID == textID
 		if err := w.sendCase(ctx, request, c); err != nil {
 			return err
 		}

@@ -126,11 +126,11 @@ type planeSession struct {
 // deployment is a deployment that the sequence has created.
 type deployment struct {
 	*plane.Deployment
-	pasts []past
-	asked int       // maximum number of revisions
-	owner string    // the requirement of the last write; a wrong number of revisions violates it
-	late  time.Time // reads before this time may show the state before the last write
-	isOff bool      // no history explains the last reads, but a known failure of the owner does
+	pasts      []past
+	asked      int       // maximum number of revisions
+	owner      string    // the requirement of the last write; a wrong number of revisions violates it
+	staleUntil time.Time // reads before this time may show the state before the last write
+	isOff      bool      // no history explains the last reads, but a known failure of the owner does
 }
 
 func (h *controlPlane) begin() session {
@@ -189,7 +189,7 @@ func (s *planeSession) send(ctx context.Context, d *done) (err error) {
 		return err
 	}
 	if d.isConcurrent() && t != nil { // otherwise concurrent reads could show the state before earlier writes
-		if err := client.Sleep(ctx, time.Until(t.late)); err != nil {
+		if err := client.Sleep(ctx, time.Until(t.staleUntil)); err != nil {
 			return err
 		}
 		client.Stagger(d.position)
@@ -288,8 +288,8 @@ func (s *planeSession) noteWrites(group []done) map[int]bool {
 func (s *planeSession) explainAt(ctx context.Context, at int, about []done, wrote bool) (*Wrong, error) {
 	t := s.deployments[at]
 	possible, problem := explained(t.pasts, about, s.after, s.known)
-	if problem != nil && !wrote && time.Now().Before(t.late) {
-		if err := client.Sleep(ctx, time.Until(t.late)); err != nil {
+	if problem != nil && !wrote && time.Now().Before(t.staleUntil) {
+		if err := client.Sleep(ctx, time.Until(t.staleUntil)); err != nil {
 			return nil, err
 		}
 		for i, d := range about {
@@ -307,7 +307,7 @@ func (s *planeSession) explainAt(ctx context.Context, at int, about []done, wrot
 	if !wrote {
 		return nil, nil
 	}
-	t.late = time.Now().Add(s.target.Config.Patience)
+	t.staleUntil = time.Now().Add(s.target.Config.Patience)
 	if len(about) > 1 { // a state between two of them could be explained by another order
 		if err := client.Sleep(ctx, s.target.Config.Patience); err != nil {
 			return nil, err

@@ -19,7 +19,7 @@ func runSaying(text, more string) string {
 
 func TestResponsesContainNothingOfAnotherUser(t *testing.T) {
 	const secret, echoed, long = "a secret of many bytes", "what both of them sent", `{"thread_id":"thread-of-many-bytes"}`
-	const aUUID = "01a22809-5df8-778a-94fc-36d0e97e86fd"
+	const threadUUID = "01a22809-5df8-778a-94fc-36d0e97e86fd"
 	const state, elsewhere = "/threads/b-thread/state", agentBase + "/elsewhere"
 	for name, row := range map[string]struct {
 		before         func(h *history, bob target.Caller)
@@ -41,8 +41,8 @@ func TestResponsesContainNothingOfAnotherUser(t *testing.T) {
 			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, long)
 		}, "/threads", `[{"name":"of thread-of-many-bytes"}]`, true},
 		"an id of the request in another form": {func(h *history, _ target.Caller) {
-			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"`+aUUID+`"}`)
-		}, "/threads/" + strings.ReplaceAll(aUUID, "-", "") + "/state", `{"detail":"` + aUUID + ` not found"}`, false},
+			h.agent(h.target.Owner(), "POST", "/threads", `{}`, 200, `{"thread_id":"`+threadUUID+`"}`)
+		}, "/threads/" + strings.ReplaceAll(threadUUID, "-", "") + "/state", `{"detail":"` + threadUUID + ` not found"}`, false},
 		"an id of the request":             {nil, "/threads/7/state", `{"thread_id":"7"}`, false},
 		"the token of the other":           {nil, state, `{"x":"token-of-ada"}`, true},
 		"the token of the other in base64": {nil, state, `{"x":"dG9rZW4tb2YtYWRh"}`, true},
@@ -51,17 +51,17 @@ func TestResponsesContainNothingOfAnotherUser(t *testing.T) {
 		"a word that is also an identity":  {nil, state, `{"language":"ada"}`, false},
 		"a text of both users":             {nil, state, `{"x":"` + echoed + `"}`, false},
 		"a text that the other wrote on a thread of the caller": {func(h *history, bob target.Caller) {
-			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":"`+aUUID+`"}`)
-			h.agent(h.target.Owner(), "POST", "/threads/"+aUUID+"/runs", runSaying("an intruder's text", ""), 200, `{"run_id":"10"}`)
-		}, "/threads/" + aUUID + "/state", `{"x":"an intruder's text"}`, false},
+			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":"`+threadUUID+`"}`)
+			h.agent(h.target.Owner(), "POST", "/threads/"+threadUUID+"/runs", runSaying("an intruder's text", ""), 200, `{"run_id":"10"}`)
+		}, "/threads/" + threadUUID + "/state", `{"x":"an intruder's text"}`, false},
 		"a text that the other wrote on a thread of the caller, in a recording": {func(h *history, bob target.Caller) {
 			h.target.Recorded = true
-			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":"`+aUUID+`"}`)
-			h.agent(h.target.Owner(), "POST", "/threads/"+aUUID+"/runs", runSaying("an intruder's text that is long enough to be found in a recording, too", ""), 200, `{"run_id":"10"}`)
-		}, "/threads/" + aUUID + "/state", `{"x":"an intruder's text that is long enough to be found in a recording, too"}`, true},
+			h.agent(bob, "POST", "/threads", `{}`, 200, `{"thread_id":"`+threadUUID+`"}`)
+			h.agent(h.target.Owner(), "POST", "/threads/"+threadUUID+"/runs", runSaying("an intruder's text that is long enough to be found in a recording, too", ""), 200, `{"run_id":"10"}`)
+		}, "/threads/" + threadUUID + "/state", `{"x":"an intruder's text that is long enough to be found in a recording, too"}`, true},
 		"a text that the other wrote on an unknown thread": {func(h *history, bob target.Caller) {
-			h.agent(h.target.Owner(), "POST", "/threads/"+aUUID+"/runs", runSaying("an intruder's text", ""), 200, `{"run_id":"10"}`)
-		}, "/threads/" + aUUID + "/state", `{"x":"an intruder's text"}`, true},
+			h.agent(h.target.Owner(), "POST", "/threads/"+threadUUID+"/runs", runSaying("an intruder's text", ""), 200, `{"run_id":"10"}`)
+		}, "/threads/" + threadUUID + "/state", `{"x":"an intruder's text"}`, true},
 		"a refusal of a caller without credentials": {func(h *history, _ target.Caller) {
 			nobody, err := h.target.Caller(target.NoCredentials)
 			require.NoError(h.t, err)

@@ -18,7 +18,7 @@ import (
 func TestAllowanceIsEnforced(t *testing.T) {
 	c := config.Default()
 	p := New(&target.Target{Config: &c}, nil, time.Time{})
-	a := &Allowance{What: "it creates one", Cost: Cost{Deployments: 1, Revisions: 1}, Shares: []string{"deployment"}}
+	a := &Allowance{Name: "it creates one", Cost: Cost{Deployments: 1, Revisions: 1}, Shares: []string{"deployment"}}
 	ctx := a.Within(t.Context())
 	require.NoError(t, p.TakeDeployment(ctx))
 	require.NoError(t, p.TakeRevision(ctx, &Deployment{}))

@@ -148,7 +148,7 @@ func (p *Plane) Shared(ctx context.Context, f *Fixture) (*Deployment, error) {
 		return nil, err
 	}
 	return shared.Keep(ctx, p.maker, f.Name, func(ctx context.Context) (*Deployment, error) {
-		a := &Allowance{What: f.Name, Cost: SharedCost(f.Shared), Shares: []string{f.Shared}}
+		a := &Allowance{Name: f.Name, Cost: SharedCost(f.Shared), Shares: []string{f.Shared}}
 		return f.make(a.Within(ctx))
 	})
 }

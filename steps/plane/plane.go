@@ -63,7 +63,7 @@ type allowanceKey struct{}
 // error of the suite, because the plan of the test run uses the same numbers.
 type Allowance struct {
 	Cost
-	What   string   // name of the scenario or the deployment
+	Name   string   // name of the scenario or the deployment
 	Shares []string // names of shared deployments, in the tags of the features
 	Member int      // index of the deployment that [Plane.Lease] returns
 
@@ -80,7 +80,7 @@ func allowanceIn(ctx context.Context) *Allowance {
 	return a
 }
 
-func (a *Allowance) exceeded(how string) error { return outcome.SuiteError("%s: it %s", a.What, how) }
+func (a *Allowance) exceeded(how string) error { return outcome.SuiteError("%s: it %s", a.Name, how) }
 
 // Cost is the maximum number of deployments and revisions that are created.
 type Cost struct {

@@ -10,7 +10,7 @@ import (
 func (s *Situations) DefineThreads(r *common.Definitions) {
 	var event string
 	var found map[string]error
-	r.Given(aThread+`(.+)`, func(name string) error {
+	r.Given(threadPrefix+`(.+)`, func(name string) error {
 		event = name
 		return nil
 	})
@@ -31,7 +31,7 @@ func (s *Situations) DefineThreads(r *common.Definitions) {
 func (s *Situations) DefineDeployments(r *common.Definitions) {
 	var event string
 	var found map[string]error
-	r.Given(aDeployment+`(.+)`, func(name string) error {
+	r.Given(deploymentPrefix+`(.+)`, func(name string) error {
 		event = name
 		return nil
 	})

@@ -37,7 +37,7 @@ func (s *Situations) UseDeployment(ctx context.Context, event string) (map[strin
 	if at < 0 {
 		return nil, outcome.SuiteError("no event is called %q", event)
 	}
-	name := aDeployment + event
+	name := deploymentPrefix + event
 	found, err := shared.Get(ctx, s.Agents.Maker(), name, func(ctx context.Context) (outcomes, error) {
 		return s.examineDeployment(ctx, DeploymentEvents[at])
 	})
@@ -76,7 +76,7 @@ func (s *Situations) examineDeployment(ctx context.Context, e DeploymentEvent) (
 	}
 	found := outcomes{}
 	for _, c := range DeploymentChecks {
-		if c.leftOut(e) == "" && s.Selected.has(aDeployment+e.Name, c.Step) {
+		if c.leftOut(e) == "" && s.Selected.has(deploymentPrefix+e.Name, c.Step) {
 			found[c.Step] = c.judge(d, ctx)
 		}
 		if err := context.Cause(ctx); err != nil {

@@ -28,21 +28,21 @@ type DeploymentCheck struct {
 type condition int
 
 const (
-	anyEvent         condition = iota
-	anUpdate                   // an update has created the latest revision
-	aBuild                     // the latest revision is DEPLOYED
-	anUpdateAndBuild           // both
-	anOwnEvent                 // no other scenario reads the deployment
+	anyEvent            condition = iota
+	afterUpdate                   // an update has created the latest revision
+	afterBuild                    // the latest revision is DEPLOYED
+	afterUpdateAndBuild           // both
+	afterOwnEvent                 // no other scenario reads the deployment
 )
 
 // leftOut returns the reason why a check is not made after an event, or "".
 func (c DeploymentCheck) leftOut(e DeploymentEvent) string {
 	switch {
-	case (c.madeAfter == anUpdate || c.madeAfter == anUpdateAndBuild) && !e.updated:
+	case (c.madeAfter == afterUpdate || c.madeAfter == afterUpdateAndBuild) && !e.updated:
 		return "the event creates no later revision"
-	case (c.madeAfter == aBuild || c.madeAfter == anUpdateAndBuild) && !e.deployed:
+	case (c.madeAfter == afterBuild || c.madeAfter == afterUpdateAndBuild) && !e.deployed:
 		return "the event leaves a latest revision that need not be DEPLOYED"
-	case c.madeAfter == anOwnEvent && e.shared:
+	case c.madeAfter == afterOwnEvent && e.shared:
 		return "other scenarios read the deployment, and the check sends updates that a faulty server may carry out"
 	}
 	return ""
@@ -52,9 +52,9 @@ func (c DeploymentCheck) leftOut(e DeploymentEvent) string {
 var DeploymentChecks = []DeploymentCheck{
 	{"each of three reads shows its id and the id of its latest revision", anyEvent, (*Deployment).namesLatest},
 	{"it shows the source_revision_config of its latest revision", anyEvent, (*Deployment).showsLatestConfig},
-	{"its latest revision is DEPLOYED", anUpdateAndBuild, (*Deployment).latestIsDeployed},
-	{"each of its DEPLOYED revisions shows the commit id of its ref", aBuild, (*Deployment).showCommits},
-	{"its first revision shows the source_revision_config of its creation", anUpdate, (*Deployment).firstShowsConfig},
+	{"its latest revision is DEPLOYED", afterUpdateAndBuild, (*Deployment).latestIsDeployed},
+	{"each of its DEPLOYED revisions shows the commit id of its ref", afterBuild, (*Deployment).showCommits},
+	{"its first revision shows the source_revision_config of its creation", afterUpdate, (*Deployment).firstShowsConfig},
 	{"each of its revisions is returned under its own id", anyEvent, (*Deployment).revisionsHaveIDs},
 	{"the created_at of each revision is that of its first read", anyEvent, (*Deployment).createdAtIsUnchanged},
 	{"an unknown revision of it is refused with 4xx", anyEvent, (*Deployment).unknownRevisionIsRefused},
@@ -69,8 +69,8 @@ var DeploymentChecks = []DeploymentCheck{
 	{"no operation serves a client without credentials", anyEvent, refusesSender(target.Nobody, "")},
 	{"no operation serves a client with an unknown API key", anyEvent, refusesSender(target.UnknownKey, "unknown")},
 	{"another tenant gets the status for unknown deployments", anyEvent, (*Deployment).otherTenantSeesNothing},
-	{"an update without a source field creates no revision", anOwnEvent, createsNothing(target.TheClient)},
-	{"an update without credentials creates no revision", anOwnEvent, createsNothing(target.Nobody)},
+	{"an update without a source field creates no revision", afterOwnEvent, createsNothing(target.TheClient)},
+	{"an update without credentials creates no revision", afterOwnEvent, createsNothing(target.Nobody)},
 }
 
 // namesLatest judges several reads, because one of several replicas may show an older state.

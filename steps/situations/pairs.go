@@ -18,8 +18,8 @@ type Pair struct {
 
 // The prefixes of the steps that name an event.
 const (
-	aThread     = "a thread on which "
-	aDeployment = "a deployment of which "
+	threadPrefix     = "a thread on which "
+	deploymentPrefix = "a deployment of which "
 )
 
 // Selection has the pairs of an event and a check in the selected scenarios, as steps of the features.
@@ -42,17 +42,17 @@ func (s Selection) has(event, check string) bool { return s[[2]string{event, che
 // further run without rollback works, and the checks of the further run need that run.
 func (s Selection) needs(e ThreadEvent, c ThreadCheck) bool {
 	if c.stage == reads {
-		return s.has(aThread+e.Name, c.Step)
+		return s.has(threadPrefix+e.Name, c.Step)
 	}
 	return slices.ContainsFunc(ThreadChecks, func(other ThreadCheck) bool {
-		return other.stage >= c.stage && s.has(aThread+e.Name, other.Step)
+		return other.stage >= c.stage && s.has(threadPrefix+e.Name, other.Step)
 	})
 }
 
 // pairOf returns the steps with the event and the check of a scenario about a situation.
 func pairOf(s *features.Scenario) (event, check string, is bool) {
 	for _, step := range s.Steps {
-		if strings.HasPrefix(step.Text, aThread) || strings.HasPrefix(step.Text, aDeployment) {
+		if strings.HasPrefix(step.Text, threadPrefix) || strings.HasPrefix(step.Text, deploymentPrefix) {
 			event = step.Text
 		}
 	}
@@ -79,12 +79,12 @@ func Pairs(c *features.Catalogue) []Pair {
 	}
 	for _, e := range DeploymentEvents {
 		for _, check := range DeploymentChecks {
-			add(aDeployment+e.Name, check.Step, check.leftOut(e))
+			add(deploymentPrefix+e.Name, check.Step, check.leftOut(e))
 		}
 	}
 	for _, e := range ThreadEvents {
 		for _, check := range ThreadChecks {
-			add(aThread+e.Name, check.Step, check.leftOut(e))
+			add(threadPrefix+e.Name, check.Step, check.leftOut(e))
 		}
 	}
 	return all

@@ -32,7 +32,7 @@ func addMissing(t *testing.T, pairs []Pair) {
 			if missing[uri] == nil {
 				missing[uri] = map[int][]string{}
 			}
-			name := strings.TrimPrefix(strings.TrimPrefix(p.Event, aThread), aDeployment)
+			name := strings.TrimPrefix(strings.TrimPrefix(p.Event, threadPrefix), deploymentPrefix)
 			missing[uri][at] = append(missing[uri][at], name)
 		}
 	}

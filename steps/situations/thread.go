@@ -56,7 +56,7 @@ func (s *Situations) Use(ctx context.Context, event string, isRolledBack bool) (
 	if err := s.isClaimed(ThreadEvents[at], isRolledBack); err != nil {
 		return nil, err
 	}
-	name := aThread + event
+	name := threadPrefix + event
 	if isRolledBack {
 		name = "another thread on which " + event
 	}

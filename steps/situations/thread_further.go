@@ -47,17 +47,17 @@ func (t *Thread) runsFurther(ctx context.Context) error {
 	return nil
 }
 
-// further returns a blocked outcome if there is no further run.
-func (t *Thread) further() error {
+// requireFurther returns a blocked outcome if there is no further run.
+func (t *Thread) requireFurther() error {
 	if t.next == nil {
 		return outcome.Blocked("the thread does not accept a further run (AS-RUN-1)").ByRequirement("AS-RUN-1")
 	}
 	return nil
 }
 
-// furtherIsShown returns a blocked outcome if the state lacks messages of the further run.
-func (t *Thread) furtherIsShown() error {
-	if err := t.further(); err != nil {
+// requireFurtherShown returns a blocked outcome if the state lacks messages of the further run.
+func (t *Thread) requireFurtherShown() error {
+	if err := t.requireFurther(); err != nil {
 		return err
 	}
 	if !t.next.Complete() {
@@ -67,7 +67,7 @@ func (t *Thread) furtherIsShown() error {
 }
 
 func (t *Thread) furtherRunKnowsUser(ctx context.Context) error {
-	if err := t.furtherIsShown(); err != nil {
+	if err := t.requireFurtherShown(); err != nil {
 		return err
 	}
 	if t.queued != nil && slices.Contains(t.completed, t.queued) {
@@ -114,7 +114,7 @@ func (t *Thread) failed() []*agent.GraphRun {
 }
 
 func (t *Thread) stateEndsWithFurther(context.Context) error {
-	if err := t.further(); err != nil {
+	if err := t.requireFurther(); err != nil {
 		return err
 	}
 	err := judge.StateEndsWith(t.next.Final, t.next.Value())
@@ -130,7 +130,7 @@ func (t *Thread) stateEndsWithFurther(context.Context) error {
 }
 
 func (t *Thread) furtherFollowsEarlier(context.Context) error {
-	if err := t.furtherIsShown(); err != nil {
+	if err := t.requireFurtherShown(); err != nil {
 		return err
 	}
 	all := agent.Values(append(slices.Clone(t.completed), t.next))

@@ -372,7 +372,7 @@ func (f *Forecast) AssignMembers(scenarios []*features.Scenario) {
 
 // Allowance returns the limits of a scenario: the objects that it may create and use.
 func (f *Forecast) Allowance(s *features.Scenario) *plane.Allowance {
-	return &plane.Allowance{What: "features/" + s.Attribution(), Cost: ownCost(s), Shares: f.shared(s), Member: f.members[s.Key()]}
+	return &plane.Allowance{Name: "features/" + s.Attribution(), Cost: ownCost(s), Shares: f.shared(s), Member: f.members[s.Key()]}
 }
 
 // ownCost returns the cost of a scenario without shared deployments.

@@ -25,16 +25,16 @@ func JoinReturns(j Join, r Run, since time.Duration) error {
 	if j.Over {
 		return j.Err
 	}
-	return noJoin(j, r.Created, outcome.Violation{
+	return unreturnedJoin(j, r.Created, outcome.Violation{
 		Summary:  "The join of a run does not return after the run has completed",
 		Expected: "a response once the run has completed",
 		Actual:   fmt.Sprintf("no response %s after the start of the run", since.Round(time.Millisecond)),
 	})
 }
 
-// noJoin returns the violation of a join that does not return. The evidence is the join if the suite canceled it, or else
+// unreturnedJoin returns the violation of a join that does not return. The evidence is the join if the suite canceled it, or else
 // a.
-func noJoin(j Join, a *exchange.Response, v outcome.Violation) error {
+func unreturnedJoin(j Join, a *exchange.Response, v outcome.Violation) error {
 	v.Kind = outcome.NoResponse
 	v.Hint = "raise timeouts.run and timeouts.request if the target needs longer"
 	if j.Exchange == 0 {

@@ -330,7 +330,7 @@ func PriorJoinReturns(j Join, next Run, limit time.Duration) error {
 	if !j.Unanswered {
 		return nil
 	}
-	return noJoin(j, next.Created, outcome.Violation{
+	return unreturnedJoin(j, next.Created, outcome.Violation{
 		Summary:  "The join of a run that was rolled back does not return",
 		Expected: fmt.Sprintf("a response within %s after the new run completed", limit),
 		Actual:   "no response",
