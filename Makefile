@@ -27,7 +27,7 @@ test:
 lint:
 	@.ci/parts format vet staticcheck modules
 
-# In the order in which a failure is told soonest. It goes on after a part that fails, and names those at the end.
+# Ordered so that failures are reported as early as possible. It continues after a failed part, and lists the failed parts at the end.
 nightly:
 	@.ci/parts -k tests apart nightly-race fuzz interop proof hostile
 
@@ -119,8 +119,8 @@ interop: build
 hostile: build
 	$(GO) run ./reference/hostile/run -bin $(BIN) -out $(OUT)/hostile $(HOSTILE)
 
-# Each fuzz target in turn. What a target finds is written to testdata/fuzz beside it, and is part of its corpus from then on.
-# A target that fails is tried once more, where what was found fails again: go test sometimes ends one whose time is over with "context
+# Runs each fuzz target. A failing input is written to testdata/fuzz in the same folder, and belongs to the corpus from then on.
+# A target that fails is tried once more, because a failing input must fail again: go test sometimes ends a target after its time with "context
 # deadline exceeded" (golang/go#75804, until Go 1.27).
 FUZZTIME ?= 10s
 fuzz:

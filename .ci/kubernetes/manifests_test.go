@@ -1,5 +1,5 @@
-// Package kubernetes holds the manifests of docs/kubernetes to the types of the Kubernetes API. It is a module of its own,
-// because the suite needs none of them.
+// Package kubernetes checks the manifests of docs/kubernetes against the types of the Kubernetes API. It is a separate
+// module, because the suite does not need these types.
 package kubernetes
 
 import (
@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 )
 
-// A field that the API does not know, one that is given twice, and a value of another type are refused.
+// TestManifests refuses unknown fields, duplicate fields, and values of the wrong type.
 func TestManifests(t *testing.T) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{core.AddToScheme, batch.AddToScheme} {
@@ -34,7 +34,7 @@ func TestManifests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A pod whose claim does not exist stays pending.
+		// A pod stays pending if its claim does not exist.
 		for _, claim := range regexp.MustCompile(`claimName: ([\w-]+)`).FindAllStringSubmatch(string(text), -1) {
 			if !strings.Contains(string(text), "kind: PersistentVolumeClaim\nmetadata:\n  name: "+claim[1]+"\n") {
 				t.Errorf("%s: the claim %s is missing", file, claim[1])

@@ -30,13 +30,13 @@ import (
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
-// user is the one that images without a root user have by custom.
+// user is the usual user of images without a root user.
 const user = 65532
 
-// release is what the image says of itself.
+// release has the labels of the image.
 type release struct {
 	version, commit string
-	created         int64 // seconds since 1970, of the commit
+	created         int64 // time of the commit, in seconds since 1970
 }
 
 func main() {
@@ -45,7 +45,7 @@ func main() {
 	flag.StringVar(&r.version, "version", "", "")
 	flag.StringVar(&r.commit, "commit", "", "")
 	flag.Int64Var(&r.created, "created", 0, "time of the commit, in seconds since 1970")
-	out := flag.String("out", "", "folder for the OCI layout; what is in it is removed")
+	out := flag.String("out", "", "folder for the OCI layout; its content is removed")
 	push := flag.String("push", "", "push the image to this name, with the credentials of docker login")
 	flag.Parse()
 	index := r.index(flag.Args())
@@ -102,7 +102,7 @@ func (r release) image(architecture string, files []byte) v1.Image {
 	return must(mutate.AppendLayers(image, must(tarball.LayerFromOpener(open, tarball.WithMediaType(types.OCILayer)))))
 }
 
-// content is the file system of the image, as a tar file. Whatever user the image is run by can write into /work.
+// content is the file system of the image, as a tar file. Every user of the image can write into /work.
 func content(binary string) []byte {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
@@ -131,8 +131,8 @@ func content(binary string) []byte {
 	return b.Bytes()
 }
 
-// authorities are the certificates that Go's own list trusts without conditions: those of the machine that builds would
-// differ from the next one's.
+// authorities returns the certificates that Go's own list trusts without conditions. The list of the build machine would
+// differ from that of the next one.
 func authorities() []byte {
 	var b bytes.Buffer
 	for root := range bundle.Roots() {
