@@ -150,7 +150,7 @@ func (w *World) tryRun(ctx context.Context, who target.Caller, t *agent.Thread, 
 	if err != nil {
 		return err
 	}
-	w.scene.Response, w.foreign = g.Response, g.Text()
+	w.scene.Response, w.refusedText = g.Response, g.Text()
 	return nil
 }
 

@@ -280,6 +280,6 @@ func (w *states) stateHoldsKept(ctx context.Context) error {
 		return outcome.AsPrecondition(err)
 	}
 	isIncomplete := func(g *agent.GraphRun) bool { return !g.Complete() }
-	kept := judge.Kept{Foreign: w.foreign, Add: adds, Complete: !slices.ContainsFunc(w.kept, isIncomplete)}
+	kept := judge.Kept{Foreign: w.refusedText, Add: adds, Complete: !slices.ContainsFunc(w.kept, isIncomplete)}
 	return judge.HoldsKept(w.scene.Response, kept, agent.Values(w.kept)...)
 }

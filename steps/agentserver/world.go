@@ -26,10 +26,10 @@ type World struct {
 	server       *agent.Server
 	sameIdentity bool // "the other user" has the identity of "the user", in another team
 
-	thread  *agent.Thread     // "the thread"
-	current *agent.GraphRun   // "the run"; after a rollback, the new run
-	kept    []*agent.GraphRun // the runs whose messages the thread must keep, in their order
-	foreign string            // the text of a run that must be refused
+	thread      *agent.Thread     // "the thread"
+	current     *agent.GraphRun   // "the run"; after a rollback, the new run
+	kept        []*agent.GraphRun // the runs whose messages the thread must keep, in their order
+	refusedText string            // the text of a run that must be refused
 	inProgress
 }
 

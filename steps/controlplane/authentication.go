@@ -211,7 +211,7 @@ func (w *access) clientWithSchemeTries(ctx context.Context, scheme, operation st
 }
 
 // repeatWithConfig repeats a refused update with the source_config of the creation, because a target may refuse an update
-// that sets nothing. It does not if the update was refused for its credentials.
+// that sets nothing. It does not if the update was refused because of its credentials.
 func (w *access) repeatWithConfig(ctx context.Context, who target.Sender) error {
 	config, isSent := w.target.Config.Create.Body["source_config"]
 	if !isSent || w.refusedForCredentials(w.scene.Response) == nil {

@@ -181,7 +181,7 @@ type attribution struct {
 type attributionKey struct{}
 
 // WithScenario attributes the exchanges of the context. order is the position of the scenario in the features, or 0 for
-// shared fixtures. It sorts the evidence.
+// shared fixtures. The evidence is sorted by it.
 func WithScenario(ctx context.Context, name string, order int) context.Context {
 	return context.WithValue(ctx, attributionKey{}, attribution{Scenario: name, order: order})
 }

@@ -63,7 +63,7 @@ func (t *Thread) refuseEach(ctx context.Context, who target.Caller, o agent.Orde
 			return err
 		}
 		switch {
-		case g.Response.OK() && who.Key == t.owner().Key: // it must be refused for its content, which a target need not check
+		case g.Response.OK() && who.Key == t.owner().Key: // only its content makes it invalid, and a target need not check that
 			return outcome.Inapplicable("situations", "on this target, the run is not refused: %s", outcome.Seen(g.Response))
 		case g.Response.OK():
 			return outcome.Blocked("the run was not refused: %s", outcome.Seen(g.Response))

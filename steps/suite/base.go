@@ -192,7 +192,7 @@ func headersKey(side spec.Side) string {
 	return "headers.control_plane"
 }
 
-// refusesBody reports whether a status shows that a route refuses a request for its missing credentials or its body.
+// refusesBody reports whether a status shows that a route refuses a request because of its missing credentials or its body.
 func refusesBody(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusUnprocessableEntity
 }

@@ -39,7 +39,7 @@ const (
 	planeKeyCaller    = "a caller with the API key of the control plane"
 )
 
-// tokenMistakes are the mistakes in the first user's token that callers may have.
+// tokenMistakes has the callers that send the first user's token with a mistake.
 var tokenMistakes = map[string]config.Mistake{
 	"a caller with a token that has one more character":     config.OneMore,
 	"a caller with a token in the wrong case":               config.OtherCase,

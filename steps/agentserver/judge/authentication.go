@@ -143,7 +143,7 @@ func ReportsFields(r Report, fields map[string]any, others ...string) error {
 		if messages.ReportsField(r.Said, field, value) {
 			continue
 		}
-		actual := "an answer without it: " + r.Said
+		actual := "an answer without " + field + ": " + r.Said
 		if other := messages.ReportedField(r.Said, field); other != "" {
 			actual = fmt.Sprintf("%s %s", field, other)
 		}

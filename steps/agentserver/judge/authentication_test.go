@@ -86,7 +86,7 @@ func reportRows() []judgetest.Row {
 		{Name: "the run reports the identity of another user", Got: fields(`{"identity":"bob","role":"author"}`, "bob"),
 			Kind: outcome.Leak, Class: "identity", Pointer: atMessages, Actual: `identity "bob"`},
 		{Name: "the run reports no role", Got: fields(`{"identity":"ada"}`),
-			Kind: outcome.WrongValue, Class: "role", Pointer: atMessages, Actual: "an answer without it"},
+			Kind: outcome.WrongValue, Class: "role", Pointer: atMessages, Actual: "an answer without role"},
 		{Name: "the run reports another identity", Got: fields(`{"identity":"bob","role":"author"}`),
 			Kind: outcome.WrongValue, Class: "identity", Pointer: atMessages, Actual: `identity "bob"`},
 		{Name: "the run lacks a field", Got: fields(`{"identity":"ada"}`), Kind: outcome.WrongValue, Class: "role", Pointer: atMessages},
