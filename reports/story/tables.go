@@ -33,23 +33,37 @@ func (t *teller) runsOf(thread string) []*run {
 			runs = append(runs, &run{event: e, input: inputOf(e), refused: true})
 		case e.Operation == "create-run" && e.isOK():
 			if e.request.Get("multitask_strategy").String() == "rollback" {
-				for _, earlier := range runs {
-					if !earlier.completed && !earlier.rolledBack && !earlier.refused {
-						earlier.rolledBack, earlier.replacedBy = true, e
-					}
-				}
+				markRolledBack(runs, e)
 			}
 			runs = append(runs, &run{event: e, input: inputOf(e)})
-		case e.isOK():
-			isEnd := e.Operation == "join-run" || e.Operation == "get-run" && statusOf(e) == "success"
-			for _, r := range runs {
-				if isEnd && key(r.event.created) == key(e.ids["run"]) {
-					r.completed = true
-				}
-			}
+		case e.isOK() && showsEnd(e):
+			markCompleted(runs, e.ids["run"])
 		}
 	}
 	return runs
+}
+
+// markRolledBack marks the runs that were unfinished when e started a run with rollback.
+func markRolledBack(runs []*run, e *event) {
+	for _, r := range runs {
+		if !r.completed && !r.rolledBack && !r.refused {
+			r.rolledBack, r.replacedBy = true, e
+		}
+	}
+}
+
+// markCompleted marks the runs with the id.
+func markCompleted(runs []*run, id string) {
+	for _, r := range runs {
+		if key(r.event.created) == key(id) {
+			r.completed = true
+		}
+	}
+}
+
+// showsEnd reports whether a successful response shows that its run has completed.
+func showsEnd(e *event) bool {
+	return e.Operation == "join-run" || e.Operation == "get-run" && statusOf(e) == "success"
 }
 
 // inputOf returns the texts of the messages that a request sends, one on each line.
