@@ -45,6 +45,7 @@ type heatCell struct {
 	Class, Text, Title string // Class is "none", "zero", or "h1" to "h4"
 }
 
+// coverageOf returns the coverage of a result, or nil if the result has no operations.
 func coverageOf(r *reports.Result) *coverageView {
 	if len(r.Coverage.Operations) == 0 {
 		return nil
@@ -57,24 +58,13 @@ func coverageOf(r *reports.Result) *coverageView {
 			}
 			continue
 		}
-		view := operationView{OperationCoverage: o}
+		view := operationOf(r, o)
 		v.Operations.count(o.Exchanges > 0)
-		for _, s := range r.Coverage.Statuses {
-			if s.Operation == o.Operation {
-				view.Statuses = append(view.Statuses, s)
-				v.Columns = append(v.Columns, s.Status)
-			}
+		for _, s := range view.Statuses {
+			v.Columns = append(v.Columns, s.Status)
 		}
-		for _, p := range r.Coverage.Parameters {
-			if p.Operation == o.Operation {
-				view.Parameters = append(view.Parameters, p)
-				v.Parameters.count(len(p.Values) > 0)
-			}
-		}
-		for _, q := range r.Requirements {
-			if strings.HasSuffix(q.ID, "-CONTRACT-"+o.Operation) {
-				view.Contract = append(view.Contract, q.ID)
-			}
+		for _, p := range view.Parameters {
+			v.Parameters.count(len(p.Values) > 0)
 		}
 		v.Details = append(v.Details, view)
 	}
@@ -86,6 +76,27 @@ func coverageOf(r *reports.Result) *coverageView {
 		}
 	}
 	return v
+}
+
+// operationOf returns the coverage of one operation, without the cells.
+func operationOf(r *reports.Result, o reports.OperationCoverage) operationView {
+	view := operationView{OperationCoverage: o}
+	for _, s := range r.Coverage.Statuses {
+		if s.Operation == o.Operation {
+			view.Statuses = append(view.Statuses, s)
+		}
+	}
+	for _, p := range r.Coverage.Parameters {
+		if p.Operation == o.Operation {
+			view.Parameters = append(view.Parameters, p)
+		}
+	}
+	for _, q := range r.Requirements {
+		if strings.HasSuffix(q.ID, "-CONTRACT-"+o.Operation) {
+			view.Contract = append(view.Contract, q.ID)
+		}
+	}
+	return view
 }
 
 // cell counts the responses of an operation with a status. The shade depends on the number of digits.
