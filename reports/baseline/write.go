@@ -84,26 +84,15 @@ func updated(path string, r *reports.Result, old *Baseline) *Baseline {
 			b.addFlaky(q, found, old.entryOf(q.ID, expires))
 			continue
 		}
-		coveredByCause := inheritsCause(q) && !b.Names(q.ID)
-		if coveredByCause {
+		isCoveredByCause := inheritsCause(q) && !b.Names(q.ID)
+		if isCoveredByCause {
 			continue
 		}
 		if q.Verdict != reports.Failed || len(found) == 0 {
 			found = []*reports.Finding{{}} // an entry for the whole requirement
 		}
 		for _, f := range found {
-			covers := func(e Entry) bool { return e.Requirement == q.ID && e.covers(f) }
-			isFlaky := r.Run.Repeat > 1 && f.Seen < f.Judged // the requirement failed each time, but not always with this finding
-			e := newEntry(q.ID, expires)
-			e.Finding = f.ID
-			switch {
-			case slices.ContainsFunc(b.entries(), covers):
-			case isFlaky:
-				e.Rate = "seen " + f.Attempts()
-				b.Flaky = append(b.Flaky, e)
-			default:
-				b.Known = append(b.Known, e)
-			}
+			b.addMissing(q.ID, f, r.Run.Repeat > 1, expires)
 		}
 	}
 	for _, entries := range [][]Entry{b.Known, b.Flaky} {
@@ -114,6 +103,23 @@ func updated(path string, r *reports.Result, old *Baseline) *Baseline {
 		}
 	}
 	return b
+}
+
+// addMissing adds an entry for a finding of a requirement, unless an entry covers it. The entry is flaky if the test run
+// had repetitions in which the requirement failed without this finding.
+func (b *Baseline) addMissing(requirement string, f *reports.Finding, isRepeated bool, expires Day) {
+	covers := func(e Entry) bool { return e.Requirement == requirement && e.covers(f) }
+	if slices.ContainsFunc(b.entries(), covers) {
+		return
+	}
+	e := newEntry(requirement, expires)
+	e.Finding = f.ID
+	if isRepeated && f.Seen < f.Judged {
+		e.Rate = "seen " + f.Attempts()
+		b.Flaky = append(b.Flaky, e)
+		return
+	}
+	b.Known = append(b.Known, e)
 }
 
 // newEntry returns an entry with placeholders.
