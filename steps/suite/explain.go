@@ -80,28 +80,36 @@ func (r *run) failureOf(q *reports.Requirement, scenarios []*features.Scenario) 
 	for _, s := range failed {
 		for _, found := range r.verdicts[s.Key()].Violations {
 			f.signs = append(f.signs, r.signsOf(found, isLeakKind(s.Requirement, found.Kind)))
-			if s.Terms.Record && !slices.Contains(ownedKinds, found.Kind) { // it may be shown by more exchanges
-				f.shows = append(f.shows, nil)
-				continue
-			}
-			f.shows = append(f.shows, []int{found.Exchange, found.Compared.Shown, found.Compared.With})
-			for _, repeat := range found.Repeats {
-				f.shows = append(f.shows, []int{repeat})
-			}
+			f.shows = append(f.shows, shownBy(s, found)...)
 		}
 	}
 	for _, s := range r.selected {
 		v := r.verdicts[s.Key()]
 		isCovered := v.Verdict == reports.Skipped && v.Skip != nil && v.Skip.Key == q.ID
+		if !s.Terms.Record || !isCovered && !slices.Contains(failed, s) {
+			continue
+		}
 		for _, found := range v.Violations {
-			isOwned := s.Terms.Record && slices.Contains(ownedKinds, found.Kind)
-			if isOwned && (isCovered || slices.Contains(failed, s)) {
+			if slices.Contains(ownedKinds, found.Kind) {
 				f.owns = append(f.owns, found.Shows()...)
 			}
 		}
 	}
 	f.repeats = r.repeatedOperations(failed)
 	return f
+}
+
+// shownBy returns the exchanges that show a violation of a scenario, as in failure.shows. They are unknown for a violation
+// by the record after which a response can still show more.
+func shownBy(s *features.Scenario, found outcome.Violation) [][]int {
+	if s.Terms.Record && !slices.Contains(ownedKinds, found.Kind) {
+		return [][]int{nil}
+	}
+	shows := [][]int{{found.Exchange, found.Compared.Shown, found.Compared.With}}
+	for _, repeat := range found.Repeats {
+		shows = append(shows, []int{repeat})
+	}
+	return shows
 }
 
 // repeatedOperations returns the operations whose responses repeat the response to another caller. It returns nil if a
