@@ -135,23 +135,12 @@ func (r *Record) outcome(step string) (judged int, verdict error) {
 	}
 	var owners []string // requirements whose failures show the violations
 	for _, o := range r.others() {
-		id := o.Requirement.ID
-		isCovered := rule.isCoveredBy(id)
-		if o.Outcome.Verdict == reports.Blocked && judged == 0 && isCovered {
+		if o.Outcome.Verdict == reports.Blocked && judged == 0 && rule.isCoveredBy(o.Requirement.ID) {
 			return 0, &outcome.Outcome{Verdict: reports.Blocked, Reason: o.Outcome.Reason, BlockedBy: o.Outcome.BlockedBy}
 		}
-		if o.Outcome.Verdict != reports.Failed || o.Requirement.Level != reports.Must && !rule.advisory {
-			continue
-		}
-		coversAll := isCovered && rule.shows == nil
-		var remaining []outcome.Violation
-		for _, v := range found {
-			if !coversAll && !rule.isShownBy(o, v) {
-				remaining = append(remaining, v)
-			}
-		}
-		if coversAll || len(remaining) < len(found) {
-			owners = append(owners, id)
+		remaining, isOwner := rule.withoutShown(found, o)
+		if isOwner {
+			owners = append(owners, o.Requirement.ID)
 			found = remaining
 		}
 	}
@@ -169,6 +158,23 @@ func (r *Record) outcome(step string) (judged int, verdict error) {
 	covered := outcome.Inapplicable(owners[0], "covered by %s, which failed", names)
 	covered.Violations = slices.Concat(rule.found, rule.doubtful)
 	return judged, covered
+}
+
+// withoutShown returns the violations that the outcome of another scenario does not show. It also reports whether the other
+// requirement owns violations: it has failed, and it covers the whole invariant or shows one of them.
+func (i *invariant) withoutShown(found []outcome.Violation, o Other) (remaining []outcome.Violation, isOwner bool) {
+	if o.Outcome.Verdict != reports.Failed || o.Requirement.Level != reports.Must && !i.advisory {
+		return found, false
+	}
+	if i.shows == nil && i.isCoveredBy(o.Requirement.ID) {
+		return nil, true
+	}
+	for _, v := range found {
+		if !i.isShownBy(o, v) {
+			remaining = append(remaining, v)
+		}
+	}
+	return remaining, len(remaining) < len(found)
 }
 
 // shows reports whether the failure has a violation at the pointer of v in the same exchange.
