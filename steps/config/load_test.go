@@ -29,8 +29,7 @@ users:
 timeouts: {poll: 90s}
 `
 
-// aliases returns n+1 lists. Each contains the previous one twice, so that the last one expands to 2 to the power of n
-// items.
+// aliases returns n+1 lists. Each contains the previous one twice, so that the last one expands to 2^n items.
 func aliases(n int) string {
 	text := "    a0: &a0 [x]\n"
 	for i := range n {

@@ -38,8 +38,7 @@ type Explorer struct {
 type session interface {
 	// sequence returns random operations that probably apply, and counts their pairs.
 	sequence(random *rand.Rand, n int, c coverage) []Operation
-	// applies reports whether an operation can be sent at the same time as the group, because the objects that it needs
-	// exist.
+	// applies reports whether the objects of an operation exist, so that it can be sent at the same time as the group.
 	applies(o Operation, group []Operation) bool
 	// send sends one operation. Other operations are sent at the same time, so it must only modify d. It returns an error
 	// if the sequence cannot be judged.
@@ -83,8 +82,8 @@ type Report struct {
 	Unjudged []error  // the reasons why sequences could not be judged
 }
 
-// Explore sends about n operations in random sequences that depend on the seed, several sequences at a time. One fault
-// may violate several requirements, so exploration ends after some failures and reports the most frequent.
+// Explore sends about this number of operations in random sequences that depend on the seed, several sequences at a time.
+// One fault may violate several requirements, so exploration ends after some failures and reports the most frequent.
 func (e *Explorer) Explore(ctx context.Context, seed int64, operations int) (r Report) {
 	sequences := e.sequences(seed, operations)
 	var mu sync.Mutex
@@ -193,8 +192,7 @@ func (e *Explorer) try(ctx context.Context, line int, all []Operation, pause tim
 	return f, len(sent), nil
 }
 
-// atOnce is the maximum number of operations that are sent at the same time. All their orders are tried, so it must be
-// small.
+// atOnce is the maximum number of operations that are sent at the same time. It is small, because all orders are tried.
 const atOnce = 4
 
 // execute sends the operations that apply, and returns those that were sent, with the violation of the first response
