@@ -147,6 +147,7 @@ func (p *printer) evidence(problem overview.Problem) {
 	if problem.Request != "" {
 		p.prose(indent, indent, problem.Request)
 	}
+	p.field("sent", problem.Sent)
 	p.colored("expected", problem.Expected, green)
 	got := problem.Got
 	if f.Seen < f.Judged {

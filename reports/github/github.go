@@ -67,7 +67,7 @@ func Error(w io.Writer, text string) error {
 
 // textOf returns the text of a problem: the request, what was expected and returned, the rule, and the command.
 func textOf(p overview.Problem) string {
-	evidence := reports.Joined("\n", p.Request, labeled("expected  ", p.Expected), labeled("got       ", p.Got))
+	evidence := reports.Joined("\n", p.Request, labeled("sent      ", p.Sent), labeled("expected  ", p.Expected), labeled("got       ", p.Got))
 	return reports.Joined("\n", cmp.Or(evidence, p.Owner.Reason), string(p.Level)+": "+p.Owner.Title,
 		labeled("Breaks ", p.BreaksToo), labeled("Try ", p.Replay))
 }

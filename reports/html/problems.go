@@ -33,6 +33,7 @@ type failure struct {
 type finding struct {
 	*reports.Finding
 	Request string      // method and path of the exchange that shows it; may be empty
+	Sent    string      // body of its request; may be empty
 	Compare *comparison // nil if the expected and the actual value are one line each
 	Replay  string      // command that judges the finding again
 	Removed string      // note about the curl line; may be empty
@@ -120,7 +121,7 @@ func (p *page) finding(f *reports.Finding, replay string) finding {
 		Run: scripts.Command(p.Result, f, p.Result.Run.Out()), Story: storyOf(p.recorded, f),
 		Chain: p.chain(f)}
 	if x, err := p.recorded.Exchange(f.Exchange); err == nil {
-		v.Request = safe.Line(x.Method + " " + p.short(x.URL))
+		v.Request, v.Sent = safe.Line(x.Method+" "+p.short(x.URL)), safe.Line(overview.Sent(p.recorded, f))
 	}
 	if f.Expected == "" || f.Actual == "" || f.ExpectedLine() != f.Expected || f.ActualLine() != f.Actual {
 		c := compare(f.Expected, f.Actual)

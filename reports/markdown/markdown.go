@@ -103,7 +103,11 @@ func (m *markdown) problems() {
 		if p.Known {
 			title += ", in the baseline: " + safe.Prose(p.Entry().String(), 300)
 		}
-		m.printf("| %d | %s | %s | %s | %s |\n", p.Number, title, cell(p.Request), safe.Prose(p.Expected, 200), safe.Prose(p.Got, 200))
+		request := cell(p.Request)
+		if p.Sent != "" {
+			request += "<br>" + cell(p.Sent)
+		}
+		m.printf("| %d | %s | %s | %s | %s |\n", p.Number, title, request, safe.Prose(p.Expected, 200), safe.Prose(p.Got, 200))
 	}
 	m.printf("\n<details><summary>Commands that reproduce the problems</summary>\n\n")
 	for _, p := range m.Problems {

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
 	"github.com/agentconform/agentconform/reports/safe"
@@ -15,6 +18,7 @@ type Problem struct {
 	Owner     *reports.Requirement // the requirement that owns the behavior
 	Findings  []*reports.Finding   // findings of Owner that belong to this problem
 	Request   string               // "GET /v2/deployments/…bc98/revisions?limit=101", or empty
+	Sent      string               // the body of the request: `{"repo_ref":"main"}`; empty if it has no members
 	Expected  string               // one line; may be empty
 	Got       string               // one line; may be empty
 	Also      []string             // titles of the other findings
@@ -52,7 +56,7 @@ func (o Overview) problems() (all []Problem) {
 		}
 		for i, f := range p.Findings {
 			if i == 0 {
-				p.Request, p.Expected, p.Got = o.request(f), f.ExpectedLine(), f.ActualLine()
+				p.Request, p.Sent, p.Expected, p.Got = o.request(f), Sent(o.Result, f), f.ExpectedLine(), f.ActualLine()
 				continue
 			}
 			if title := safe.Ellipsis(f.Summary, maxCause); title != p.Title && !slices.Contains(p.Also, title) {
@@ -93,6 +97,33 @@ func (o Overview) request(f *reports.Finding) string {
 		return ""
 	}
 	return safe.Ellipsis(x.Method+" "+safe.ShortIDs(cmp.Or(o.Result.Target.PathOf(x.URL), x.URL)), maxCause)
+}
+
+// maxSent is the maximum length of the body of a request, in characters.
+const maxSent = 140
+
+// Sent returns the body of the request that shows a finding, or "" if it has no members. It omits the name and the secrets
+// of a deployment, which would hide its source.
+func Sent(r *reports.Result, f *reports.Finding) string {
+	x, err := r.Exchange(f.Exchange)
+	if err != nil {
+		return ""
+	}
+	text := safe.ShortIDs(strings.TrimSpace(x.Request.Body))
+	if body := gjson.Parse(text); x.Operation == "create-deployment" && gjson.Valid(text) && body.IsObject() {
+		var members []string
+		body.ForEach(func(name, value gjson.Result) bool {
+			if name.Str != "name" && name.Str != "secrets" {
+				members = append(members, name.Raw+":"+value.Raw)
+			}
+			return true
+		})
+		text = "{" + strings.Join(members, ",") + "}"
+	}
+	if text == "{}" {
+		return ""
+	}
+	return safe.CutJSON(text, maxSent)
 }
 
 // ProblemOf returns the first problem that contains the failure of a requirement, or nil.

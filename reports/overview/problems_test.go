@@ -36,3 +36,23 @@ func TestProblemsOfOneRequirement(t *testing.T) {
 	}
 	assert.Equal(t, []string{"problem 1: x", "problem 2: y", "z"}, messages)
 }
+
+// TestSent checks the body that a problem shows with its request.
+func TestSent(t *testing.T) {
+	const id = "01a23236-613c-75f5-b16b-a270ef1d62bd"
+	for name, c := range map[string]struct{ operation, body, want string }{
+		"no body":       {"get-deployment", "", ""},
+		"no members":    {"create-thread", " {} ", ""},
+		"an update":     {"update-deployment", `{"source": "external_container"}`, `{"source":"external_container"}`},
+		"ids are short": {"search-threads", `{"ids":["` + id + `"]}`, `{"ids":["…d62bd"]}`},
+		"not JSON":      {"create-thread", `{"metadata"`, `{"metadata"`},
+		"no name, no secret": {"create-deployment", `{"name":"n","secrets":[{"name":"A","value":"$B"}],"source":"git_host"}`,
+			`{"source":"git_host"}`},
+		"an invalid deployment": {"create-deployment", `["name"]`, `["name"]`},
+	} {
+		x := reports.Exchange{ID: 1, Operation: c.operation, Request: reports.Message{Body: c.body}}
+		r := &reports.Result{Exchanges: []reports.Exchange{x}}
+		assert.Equal(t, c.want, overview.Sent(r, &reports.Finding{Exchange: 1}), name)
+	}
+	assert.Empty(t, overview.Sent(&reports.Result{}, &reports.Finding{Exchange: 1}), "not recorded")
+}
