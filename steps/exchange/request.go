@@ -3,8 +3,10 @@
 package exchange
 
 import (
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +64,24 @@ func (r Request) URL() string {
 // Name returns the method and the path without UUIDs, for a title: "GET /threads/{id}/state".
 func (r Request) Name() string {
 	return strings.TrimSpace(r.Method + " " + uuids.ReplaceAllString(r.Path, "{id}"))
+}
+
+// WithHeaders names the headers of a request for a title, after its name: " with X-Forwarded-User". It returns "" if the
+// request has only those that each request has.
+func (r Request) WithHeaders() string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		if name != "Content-Type" && name != "Accept" {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 3 {
+		names = append(names[:3], "...")
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " with " + strings.Join(names, ", ")
 }
 
 var uuids = regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`)

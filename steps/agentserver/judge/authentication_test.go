@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -136,6 +137,11 @@ func disguiseRows() []judgetest.Row {
 		d := Disguised{Response: judgetest.Response(200, body), Plain: nothing, Owner: "AS-AUTH-1"}
 		return DisguisesShowNothing([]Disguised{{Response: nothing, Plain: nothing}, d}, "t1", run("one"))
 	}
+	anonymous := func(path string, header http.Header) error {
+		a := judgetest.Response(200, `{"run_id":"r1"}`)
+		a.Request.Path, a.Request.Header, a.Request.Caller = path, header, exchange.Caller{Invalid: true}
+		return DisguisesShowNothing([]Disguised{{Response: a, Plain: nothing}}, "t1", run("one"))
+	}
 	inCapitals := func(member string) error {
 		r := run("one")
 		r.ID = shownID
@@ -151,6 +157,10 @@ func disguiseRows() []judgetest.Row {
 		{Name: "the thread is shown", Got: show(`{"thread_id":"t1"}`), Kind: outcome.Leak},
 		{Name: "the thread is listed to a stranger", Got: show(`[{"thread_id":"t2"},{"thread_id":"t1"}]`), Kind: outcome.Leak},
 		{Name: "the run is shown", Got: show(`{"run_id":"r1"}`), Kind: outcome.Leak},
+		{Name: "the state is shown without credentials, with a slash at its end", Got: anonymous("/threads/"+shownID+"/state/", nil),
+			Kind: outcome.Leak},
+		{Name: "the run is shown without credentials, to two headers",
+			Got: anonymous("/threads/t1/runs/r1", http.Header{"X-User": {"a"}, "Accept": {"b"}, "X-Original-Url": {"c"}}), Kind: outcome.Leak},
 		{Name: "the thread is shown in capitals", Got: inCapitals("thread_id"), Kind: outcome.Leak},
 		{Name: "the run is shown in capitals", Got: inCapitals("run_id"), Kind: outcome.Leak},
 		{Name: "the text of the run is shown", Got: show(`{"x":["number one"]}`), Kind: outcome.Leak},

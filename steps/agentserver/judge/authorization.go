@@ -2,14 +2,20 @@ package judge
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -51,14 +57,54 @@ func ListLacksForeign(l List, thread string, filter map[string]string) error {
 		}
 		return outcome.Fails(l.Response, outcome.Violation{
 			Kind:     outcome.Leak,
-			Summary:  "The list of threads shows a thread of another user",
-			Expected: "only threads of the caller",
-			Actual:   "a thread of another user, " + outcome.Shown(row),
+			Summary:  filteredName(l.Response.Request) + " shows a thread of another user",
+			Expected: "only threads of " + cmp.Or(l.Response.Request.Caller.Name, "the caller"),
+			Actual:   foreignThread(row),
 			Pointer:  fmt.Sprintf("/%d", i),
 			Check:    &reports.Check{Statuses: []string{"2XX", "4XX"}, Lacks: []string{row.Get("thread_id").String()}, IDs: true},
 		})
 	}
 	return nil
+}
+
+// filteredName names a request for a list with its filter: "The list of threads with metadata.owner".
+func filteredName(r exchange.Request) string {
+	var names []string
+	add := func(name string) {
+		if name != "limit" && name != "offset" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	query, err := url.ParseQuery(r.Query)
+	if err == nil {
+		for _, name := range slices.Sorted(maps.Keys(query)) {
+			add(name)
+		}
+	}
+	gjson.ParseBytes(r.Body).ForEach(func(name, value gjson.Result) bool {
+		members := value.Map()
+		for _, member := range slices.Sorted(maps.Keys(members)) {
+			add(name.String() + "." + member)
+		}
+		if len(members) == 0 {
+			add(name.String())
+		}
+		return true
+	})
+	const list = "The list of threads"
+	if len(names) == 0 {
+		return list
+	}
+	return list + " with " + safe.Ellipsis(strings.Join(names, ", "), 30)
+}
+
+// foreignThread describes a thread in the list of another user by its id and its metadata. The second line has all of it.
+func foreignThread(row gjson.Result) string {
+	text := "thread " + safe.ShortIDs(row.Get("thread_id").String())
+	if metadata := row.Get("metadata"); len(metadata.Map()) > 0 {
+		text += " with the metadata " + safe.CutJSON(metadata.Raw, 70)
+	}
+	return text + "\n" + row.Raw
 }
 
 // FilteredList describes the filter of a list.
@@ -177,10 +223,14 @@ func hasNoContent(a *exchange.Response) bool {
 
 // leaksRun returns the violation for a response that shows a run to a caller who must not see it.
 func leaksRun(a *exchange.Response, class string) *outcome.Outcome {
+	to := "to another user"
+	if a.Request.Caller.Invalid {
+		to = "without valid credentials"
+	}
 	return outcome.Fails(a, outcome.Violation{
 		Kind:     outcome.Leak,
 		Class:    class,
-		Summary:  fmt.Sprintf("%s shows the run of a user to another caller", nameOf(a.Request)),
+		Summary:  nameOf(a.Request) + a.Request.WithHeaders() + " shows the run " + to,
 		Expected: "400 or above, or no data of the run",
 	})
 }

@@ -126,7 +126,7 @@ func listLacks(l List, t Thread) error {
 	}
 	return outcome.Fails(l.Response, outcome.Violation{
 		Kind:     outcome.MissingItem,
-		Summary:  "The list of threads lacks a thread of the caller",
+		Summary:  filteredName(l.Response.Request) + " lacks a thread of the caller",
 		Expected: "a list with thread " + t.ID,
 		Actual:   "a list of " + l.size() + ", without it",
 		Check:    &reports.Check{Statuses: []string{"2XX"}, Requires: []string{t.ID}, IDs: true},

@@ -88,6 +88,12 @@ func ownerRows() []judgetest.Row {
 		list := listOf(`[{"thread_id":"t1","metadata":{"owner":"ada","team":"south"}},{"thread_id":"t2","metadata":{"owner":"ada"}}]`)
 		return ListLacksForeign(list, "t3", map[string]string{"owner": "ada", "team": team})
 	}
+	filtered := func(query, body string) error {
+		list := listOf(twoThreads)
+		list.Response.Request.Query, list.Response.Request.Body = query, []byte(body)
+		list.Response.Request.Caller.Name = "users.1"
+		return ListLacksForeign(list, "t2", nil)
+	}
 	own := func(l List, filtered, lossy bool, id string) error {
 		return ListHoldsOwn(FilteredList{List: l, Filtered: filtered, Lossy: lossy}, Thread{ID: id, Created: l.Response})
 	}
@@ -111,6 +117,11 @@ func ownerRows() []judgetest.Row {
 		{Name: "the foreign thread is listed", Got: foreign(listOf(twoThreads), "t2", ""), Kind: outcome.Leak, Pointer: "/1"},
 		{Name: "the foreign thread is listed in capitals",
 			Got: foreign(listOf(`[{"thread_id":"`+inCapitals+`"}]`), shownID, ""), Kind: outcome.Leak, Pointer: "/0"},
+		{Name: "the foreign thread is listed with a filter in the body",
+			Got:  filtered("", `{"limit":10,"offset":0,"ids":["t2"],"metadata":{"owner":"ada","a":1},"status":"idle"}`),
+			Kind: outcome.Leak, Pointer: "/1"},
+		{Name: "the foreign thread is listed with a filter in the URL", Got: filtered("limit=10&metadata.owner=ada", ""),
+			Kind: outcome.Leak, Pointer: "/1"},
 		{Name: "a thread of the foreign owner is listed", Got: foreign(listOf(twoThreads), "t3", "ada"),
 			Kind: outcome.Leak, Pointer: "/0"},
 		{Name: "threads of the same owner in another team or without one", Got: ofTeam("north")},

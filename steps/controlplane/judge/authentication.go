@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -101,25 +100,6 @@ func HidesName(a *exchange.Response, name string) error {
 	})
 }
 
-// disguised names a request without credentials for the beginning of a title, with the form of its path or with the
-// headers that a server may take for credentials.
-func disguised(r exchange.Request) string {
-	var names []string
-	for name := range r.Header {
-		if name != "Content-Type" && name != "Accept" {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	if len(names) > 3 {
-		names = append(names[:3], "...")
-	}
-	if len(names) == 0 {
-		return r.Name()
-	}
-	return r.Name() + " with " + strings.Join(names, ", ")
-}
-
 // HidesDeployment judges that a list of deployments does not contain the deployment of another tenant.
 func HidesDeployment(list *exchange.Response, id string) error {
 	if !list.OK() {
@@ -147,7 +127,7 @@ func ShowNothing(responses []*exchange.Response) error {
 			if a.OK() && a.Get(member).Exists() {
 				return outcome.Fails(a, outcome.Violation{
 					Kind:     outcome.Leak,
-					Summary:  disguised(a.Request) + " shows the deployment without credentials",
+					Summary:  a.Request.Name() + a.Request.WithHeaders() + " shows the deployment without credentials",
 					Expected: "401 or 403, or nothing of the deployment",
 					Actual:   outcome.Got(a),
 					Pointer:  pointerTo(member),
