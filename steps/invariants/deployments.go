@@ -91,7 +91,7 @@ func (d *deployments) checkLatest(t *tally, s *seen) {
 			fmt.Sprintf("%s, the first revision of deployment %s", safe.ShortIDs(latest), safe.ShortIDs(owner)))
 	case !isListed && slices.ContainsFunc(d.lists[id], isLater):
 		t.violated(s, outcome.WrongValue, "/latest_revision_id", "A deployment names a latest revision that its lists do not contain",
-			"a revision that later lists of the deployment contain", latest)
+			"a revision that later lists of the deployment contain", safe.ShortIDs(latest))
 	}
 }
 
@@ -132,7 +132,8 @@ func (d *deployments) checkSource(t *tally, s *seen) {
 	}
 	t.judged++
 	if first := d.sources[exchange.IDKey(s.In("deployment_id"))]; source != first {
-		t.violated(s, outcome.Changed, "/source", "GET of a deployment or revision shows another source than before",
+		t.violated(s, outcome.Changed, "/source",
+			fmt.Sprintf("The source changes from %q to %q", safe.Ellipsis(first, maxInTitle), safe.Ellipsis(source, maxInTitle)),
 			fmt.Sprintf("%q, as before", first), fmt.Sprintf("%q", source))
 	}
 }

@@ -90,7 +90,8 @@ func (r *follow) checkFound(t *tally, s *seen, id string) {
 	}
 	if s.Status == http.StatusNotFound && s.Sent.After(named.at.Add(r.patience)) {
 		t.judged++
-		r.violatedLate(t, s, named.at, outcome.Violation{Summary: "GET of a created object returns 404", Expected: "2xx", Actual: "404"})
+		r.violatedLate(t, s, named.at, outcome.Violation{
+			Summary: s.Op.Request() + " returns 404 for an id from an earlier response", Expected: "2xx", Actual: "404"})
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
+	"github.com/agentconform/agentconform/steps/outcome/judgetest"
 	"github.com/agentconform/agentconform/steps/target"
 )
 
@@ -109,6 +110,11 @@ func (h *history) judged(step string) (int, *outcome.Outcome) {
 	}
 	o, is := err.(*outcome.Outcome) //nolint:errorlint // made here
 	require.True(h.t, is, "%v", err)
+	if o.Verdict == reports.Failed {
+		for _, v := range o.Violations {
+			judgetest.CheckTexts(h.t, v)
+		}
+	}
 	return n, o
 }
 

@@ -86,7 +86,7 @@ func (r *isolation) leaked(t *tally, s *seen, what, key, value string) {
 		response = gjson.Parse(s.Response)
 	}
 	pointer := anyIndex.ReplaceAllString(evidence.PointerTo(response, value), "/*")
-	t.violated(s, outcome.Leak, pointer, s.Op.Request()+" shows one caller "+what+" of another user",
+	t.violated(s, outcome.Leak, pointer, s.Op.Request()+" shows "+what+" of another user",
 		"nothing of another user", actual)
 }
 

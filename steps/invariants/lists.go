@@ -1,6 +1,7 @@
 package invariants
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -111,8 +112,12 @@ func (l *lists) check(t *tally, s *seen) {
 	want = min(want, limit)
 	t.judged++
 	if rows := len(s.response.Get("resources").Array()); rows < want {
-		t.violated(s, outcome.MissingItem, "/resources", "The list of revisions lacks revisions that the server named before",
-			"at least "+reports.Count(want, "revision"), reports.Count(rows, "revision"))
+		summary := "The list of revisions lacks " + reports.Count(want-rows, "revision")
+		if rows == 0 {
+			summary = "The list of revisions is empty"
+		}
+		t.violated(s, outcome.MissingItem, "/resources", summary,
+			fmt.Sprintf("the %s that the server named before", reports.Count(want, "revision")), reports.Count(rows, "revision"))
 	}
 }
 
@@ -154,7 +159,8 @@ func (l *lists) checkSurplus(t *tally, s *seen) {
 		if s.Op.ID == "get-deployment" {
 			pointer = "/latest_revision_id"
 		}
-		t.violated(s, outcome.ExtraItem, pointer, "A deployment has more revisions than requests that may have created one",
+		t.violated(s, outcome.ExtraItem, pointer,
+			fmt.Sprintf("A deployment has %s, and the requests can have created %d", reports.Count(named, "revision"), most),
 			"at most "+reports.Count(most, "revision"), reports.Count(named, "revision"))
 	}
 }

@@ -1,8 +1,8 @@
 package invariants
 
 import (
+	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -77,7 +77,7 @@ func (p *pushes) checkTag(t *tally, s *seen) {
 	t.judged++
 	if s.response.Get(buildOnPush).Type == gjson.True {
 		t.violated(s, outcome.WrongValue, "/source_config/build_on_push", "A deployment has build_on_push true with a tag as its repo_ref",
-			"false", "true")
+			"build_on_push false", "build_on_push true")
 	}
 }
 
@@ -93,7 +93,8 @@ func (p *pushes) checkSet(t *tally, s *seen) {
 	}
 	t.judged++
 	if shown.Type != last.set.Type {
-		t.violated(s, outcome.WrongValue, "/source_config/build_on_push", "A deployment does not show the build_on_push that was set last",
-			strconv.FormatBool(last.set.Bool()), strconv.FormatBool(shown.Bool()))
+		t.violated(s, outcome.WrongValue, "/source_config/build_on_push",
+			fmt.Sprintf("A deployment shows build_on_push %s after it was set to %s", shown.Raw, last.set.Raw),
+			"build_on_push "+last.set.Raw, "build_on_push "+shown.Raw)
 	}
 }

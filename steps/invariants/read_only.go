@@ -123,8 +123,12 @@ func (r *readOnly) check(t *tally, s *seen) {
 			first := r.shown[shownKey(o.id, sent.path, got.Str)]
 			if sameText(got.Str, sent.value) && !first.Before(sent.sent) {
 				name := sent.path[strings.LastIndexByte(sent.path, '.')+1:]
-				t.violated(s, outcome.WrongValue, pointerIn(s, strings.ReplaceAll(sent.path, ".", "/")),
-					"A request sets the read-only "+name, name+" set by the server", fmt.Sprintf("%q, which the request sent", got.Str))
+				by := "POST"
+				if sent.patch {
+					by = "PATCH"
+				}
+				t.violated(s, outcome.WrongValue, pointerIn(s, strings.ReplaceAll(sent.path, ".", "/")), by+" sets the read-only "+name,
+					name+" set by the server", fmt.Sprintf("%q, which the %s sent", got.Str, by))
 			}
 		}
 	}

@@ -41,7 +41,13 @@ type requests struct {
 // refusal is a valid request that was refused, and the reason why the server must serve it.
 type refusal struct {
 	*seen
-	why string
+	reason
+}
+
+// reason is the reason why the server must serve a request.
+type reason struct {
+	when string // the end of a title: "returns 409 while a run is in progress"
+	why  string // a sentence; empty if there is no reason
 }
 
 func (r *requests) judged() int { return r.served + len(r.refused) }
@@ -59,8 +65,10 @@ func (r *requests) violation() outcome.Violation {
 			statuses = append(statuses, status)
 		}
 	}
-	v.Summary = fmt.Sprintf("%s refuses %d of %s with %s", first.Op.Request(), len(r.refused),
-		reports.Count(r.judged(), "valid request"), strings.Join(statuses, " or "))
+	v.Summary = fmt.Sprintf("%s returns %s %s", first.Op.Request(), strings.Join(statuses, " or "), first.when)
+	if len(statuses) > 1 || len(r.refused) > 1 {
+		v.Actual = fmt.Sprintf("%s in %d of %s", strings.Join(statuses, " or "), len(r.refused), reports.Count(r.judged(), "such request"))
+	}
 	return v
 }
 
@@ -213,14 +221,14 @@ func (r *refused) judge(all *requests, s *seen) {
 		all.served++
 	// Refused credentials are judged by the requirements about authentication.
 	case s.Status/100 == 4 && !r.target.Rejects(s.Side, s.Status) && !r.isExcused(s):
-		if why := r.isValid(s); why != "" {
-			all.refused = append(all.refused, refusal{s, why})
+		if must := r.isValid(s); must.why != "" {
+			all.refused = append(all.refused, refusal{s, must})
 		}
 	}
 }
 
-// isValid returns the reason why the server must serve a request, or "". isExcused has the exceptions.
-func (r *refused) isValid(s *seen) string {
+// isValid returns the reason why the server must serve a request unless it is excused.
+func (r *refused) isValid(s *seen) (none reason) {
 	key := objectKey(s)
 	owner, hasOwner := r.owners[key]
 	switch s.Op.ID {
@@ -229,35 +237,36 @@ func (r *refused) isValid(s *seen) string {
 		isAccepted := r.wasAccepted(assistant, s) || r.isAcceptedLater(s)
 		switch {
 		case owner != s.Caller.Name || !r.isOrdinary(s) || !isAccepted:
-			return ""
+			return none
 		case isRollback(s):
-			return "no other run was sent at the same time"
+			return reason{"to a run with rollback", "no other run was sent at the same time"}
 		}
-		return "no run is in progress on the thread"
+		return reason{"without a run in progress", "no run is in progress on the thread"}
 	case "update-deployment":
 		fields := s.request.Get(sourceConfig).Map()
 		if owner != s.Caller.Name || len(fields) == 0 || len(s.request.Map()) > 1 {
-			return ""
+			return none
 		}
 		for field, value := range fields {
 			isTag := strings.HasPrefix(value.Str, "refs/tags/") // build_on_push may forbid it
 			if isTag || !r.wasAccepted(fieldKey(field, value), s) {
-				return ""
+				return none
 			}
 		}
-		return "all revisions have settled, and these values were accepted before"
+		return reason{"for values that were accepted before",
+			"all revisions have settled, and these values were accepted before"}
 	}
 	served, wasServed := r.served[requestKey(s)]
 	isOfOther := hasOwner && owner != s.Caller.Name // it was served with headers that are not recorded
 	if isOfOther || !wasServed || !served.first.Before(s.Sent) {
-		return ""
+		return none
 	}
 	// Within patience after the creation, a read may not find the object, even if another read has found it.
 	created, isOurs := r.created[key+s.In("run_id")+exchange.IDKey(s.In("revision_id"))]
 	if isOurs && !created.Add(r.revisions.patience).Before(s.Sent) {
-		return ""
+		return none
 	}
-	return "the same request was served before"
+	return reason{"to a request that was served before", "the same request was served before"}
 }
 
 // wasAccepted reports whether a value was accepted before a request was sent.

@@ -39,7 +39,7 @@ func (r *refused) judgeDuringRun(all *requests, s *seen) {
 	case s.ok():
 		all.served++
 	case s.Status/100 == 4 && g.accepted.Add(r.revisions.patience).Before(s.Sent):
-		all.refused = append(all.refused, refusal{s, "a run of the thread is in progress"})
+		all.refused = append(all.refused, refusal{s, reason{"while a run is in progress", "a run of the thread is in progress"}})
 	}
 }
 

@@ -227,7 +227,8 @@ func TestRefusedRequestsAreCounted(t *testing.T) {
 	require.NotNil(t, o)
 	require.Len(t, o.Violations, 1)
 	v := o.Violations[0]
-	assert.Equal(t, "POST /threads/{id}/runs refuses 4 of 7 valid requests with 404 or 409", v.Summary)
+	assert.Equal(t, "POST /threads/{id}/runs returns 404 or 409 without a run in progress", v.Summary)
+	assert.Equal(t, "404 or 409 in 4 of 7 such requests", v.Actual)
 	assert.Equal(t, []int{4, 8, 10, 13}, v.Shows())
 	assert.Equal(t, 4, v.Count)
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/spec"
 	"github.com/agentconform/agentconform/steps/config"
 	"github.com/agentconform/agentconform/steps/exchange"
@@ -63,7 +64,8 @@ func closed(t *tally, s *seen) {
 	}
 	t.judged++
 	if s.ok() {
-		v := t.violated(s, outcome.Accepted, "", s.Op.Request()+" is served without valid credentials", "401 or 403",
+		v := t.violated(s, outcome.Accepted, "",
+			fmt.Sprintf("%s returns %d without valid credentials", s.Op.Request(), s.Status), "401 or 403",
 			strconv.Itoa(s.Status))
 		v.Check = outcome.Statuses("3XX", "4XX", "5XX")
 	}
@@ -110,7 +112,8 @@ func (r *refusals) check(t *tally, s *seen) {
 	}
 	t.judged++
 	if len(statuses) > 0 && !slices.Contains(statuses, s.Status) {
-		t.violated(s, outcome.WrongStatus, "", s.Op.Request()+" refuses with another status than the authentication handler sets",
+		t.violated(s, outcome.WrongStatus, "",
+			fmt.Sprintf("%s refuses with %d instead of %s", s.Op.Request(), s.Status, safe.Ellipsis(r.status.Words(c), maxInTitle)),
 			r.status.Words(c), strconv.Itoa(s.Status))
 		return
 	}
@@ -155,7 +158,8 @@ func (l *letIn) check(t *tally, s *seen) {
 	t.judged++
 	times := l.served[s.Caller.Name]
 	if s.Status == http.StatusUnauthorized && times.first.Before(s.Sent) && s.Ended.Before(times.last) {
-		v := t.violated(s, outcome.Refused, "", s.Op.Request()+" refuses a user who was let in before and after",
+		v := t.violated(s, outcome.Refused, "",
+			fmt.Sprintf("%s returns %d to a user who was let in before and after", s.Op.Request(), s.Status),
 			"2xx, or another error", strconv.Itoa(s.Status))
 		v.Check = outcome.Statuses("1XX", "2XX", "3XX", "403", "404", "409", "422", "5XX")
 	}

@@ -6,17 +6,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/outcome"
 	"github.com/agentconform/agentconform/steps/plane"
 )
 
-// compare judges whether a response shows the expected value of a field. The summary is a format with a verb for the name
-// of the field.
-func (t *tally) compare(s *seen, got read, isSame bool, summary, expected string) {
+// maxInTitle is the maximum length of a value in a title, in characters.
+const maxInTitle = 14
+
+// compare judges whether a response shows the wanted value of a field. The summary has places for the name of the field,
+// the value and the wanted value. why is the end of the expected value: "as its request sent".
+func (t *tally) compare(s *seen, got read, isSame bool, summary, want, why string) {
 	t.judged++
 	if !isSame {
-		t.violated(s, outcome.WrongValue, pointerIn(s, sourceConfig+"/"+got.field), fmt.Sprintf(summary, got.field),
-			expected, got.String())
+		t.violated(s, outcome.WrongValue, pointerIn(s, sourceConfig+"/"+got.field),
+			fmt.Sprintf(summary, got.field, safe.Ellipsis(got.String(), maxInTitle), safe.Ellipsis(want, maxInTitle)),
+			fmt.Sprintf("%s %s, %s", got.field, want, why), got.String())
 	}
 }
 
@@ -33,13 +38,13 @@ func (r *revisions) asSent(t *tally, s *seen) {
 		}
 		if sent := r.sentFor(got.revision, got.field); sent != "" {
 			t.compare(s, got, got.value != "" && SameValue(got.field, sent, got.value),
-				"A revision shows another %s than the request that created it", fmt.Sprintf("%q", sent))
+				"A revision shows %s %s instead of %s", fmt.Sprintf("%q", sent), "as its request sent")
 			continue
 		}
 		first := r.firstValue(got.revision, got.field)
 		if first != nil && got.value != "" && got.settled && first.exchange != s.ID {
 			t.compare(s, got, sameEither(got.field, first.value, got.value),
-				"GETs of a revision show different values of %s", first.String())
+				"The %s of a revision changes from %[3]s to %[2]s", first.String(), "as before")
 		}
 	}
 }
@@ -90,7 +95,7 @@ func (r *revisions) asNamed(t *tally, s *seen) {
 			continue
 		}
 		t.compare(s, got, got.value != "" && slices.ContainsFunc(values, isSame),
-			"A deployment shows another %s than its latest revision", values[first].String())
+			"A deployment shows %s %s, its latest revision %s", values[first].String(), "as the revision shows")
 	}
 }
 
@@ -115,7 +120,7 @@ func (r *revisions) asBefore(t *tally, s *seen) {
 		earlier := r.firstValue(before, got.field)
 		if earlier != nil {
 			t.compare(s, got, got.value != "" && SameValue(got.field, earlier.value, got.value),
-				"An update changes %s, which it does not name", earlier.String())
+				"An update without %s changes it from %[3]s to %[2]s", earlier.String(), "as before")
 		}
 	}
 }
@@ -176,7 +181,8 @@ func (r *revisions) staysDeployed(t *tally, s *seen) {
 		}
 		t.judged++
 		if !strings.EqualFold(status, "UNKNOWN") { // UNKNOWN does not contradict DEPLOYED
-			t.violated(s, outcome.Changed, pointerIn(s, "status"), "A DEPLOYED revision does not stay DEPLOYED",
+			t.violated(s, outcome.Changed, pointerIn(s, "status"),
+				"A DEPLOYED revision becomes "+safe.Ellipsis(status, maxInTitle),
 				"DEPLOYED", status)
 		}
 	}

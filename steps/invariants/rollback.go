@@ -2,12 +2,14 @@ package invariants
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/agentconform/agentconform/steps/evidence"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
 
@@ -114,16 +116,20 @@ func (r *rollback) check(t *tally, s *seen) {
 	}
 	isGone := func(p *threadRun) bool { return p.id == s.In("run_id") && r.wasGone(p, s) && r.isOnly(p) }
 	if s.Op.ID == "get-run" && slices.ContainsFunc(r.byThread[objectKey(s)], isGone) {
-		v := t.violated(s, outcome.NotRemoved, "", "GET of a run that was rolled back returns 2xx", "an error status",
-			strconv.Itoa(s.Status))
+		v := t.violated(s, outcome.NotRemoved, "",
+			fmt.Sprintf("GET of a run that was rolled back returns %d", s.Status), "400 or above", strconv.Itoa(s.Status))
 		v.Check = outcome.Statuses("4XX", "5XX")
 	}
 	shown := r.marks.in(s.Response)
 	slices.SortFunc(shown, func(a, b mark) int { return cmp.Or(a.of.order-b.of.order, strings.Compare(a.what, b.what)) })
 	for _, m := range slices.Compact(shown) {
 		if m.of.base == s.Base && r.wasGone(m.of, s) && !requestContains(s, m.value) && !r.isEarlier(m.of, s) {
+			actual := fmt.Sprintf("its %s %q", m.what, m.value)
+			if at := evidence.PointerTo(s.response, m.value); at != "" {
+				actual += " at " + at
+			}
 			t.violated(s, outcome.NotRemoved, "", s.Op.Request()+" shows the "+m.what+" of a run that was rolled back",
-				"nothing of a run that was rolled back", "its "+m.what+" "+m.value)
+				"nothing of a run that was rolled back", actual)
 		}
 	}
 }

@@ -127,9 +127,15 @@ func (row Row) check(t *testing.T) {
 	assert.Equal(t, row.Class, v.Class, "class")
 	assert.Equal(t, row.Pointer, v.Pointer, "pointer")
 	assert.Contains(t, v.Actual, row.Actual, "actual")
+	CheckTexts(t, v)
+}
+
+// CheckTexts checks the texts of a violation: it has a short title, and its expected and actual value differ in one line.
+func CheckTexts(t *testing.T, v outcome.Violation) {
+	t.Helper()
 	expected, actual := firstLines(v)
 	assert.NotEmpty(t, v.Summary, "title")
-	assert.LessOrEqual(t, len(v.Summary), longest, "title")
+	assert.LessOrEqual(t, len(v.Summary), longest, "title: %s", v.Summary)
 	assert.NotEmpty(t, expected, "expected")
 	assert.NotEqual(t, expected, actual, "expected and got")
 }
