@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -124,11 +125,26 @@ func (w past) shows(at int, a *exchange.Response, object gjson.Result, pointer s
 			continue
 		}
 		return wrong(w.ownerOf(at, field, got.String()), outcome.Fails(a, outcome.Violation{Kind: outcome.WrongValue,
-			Pointer: pointer + "/source_revision_config/" + field, Summary: "The revision shows the wrong " + field,
+			Pointer:  pointer + "/source_revision_config/" + field,
+			Summary:  fmt.Sprintf("%s shows %s %s instead of %s", shownBy(a), field, short(outcome.Shown(got)), short(strconv.Quote(source[field]))),
 			Expected: fmt.Sprintf("%s %q", field, source[field]), Actual: outcome.Shown(got)}))
 	}
 	return nil
 }
+
+// shownBy names what a response shows, as the subject of a title.
+func shownBy(a *exchange.Response) string {
+	switch {
+	case strings.HasSuffix(a.Request.Path, "/revisions"):
+		return "The list"
+	case strings.Contains(a.Request.Path, "/revisions/"):
+		return "The revision"
+	}
+	return "The deployment"
+}
+
+// short returns the beginning of a value for a title.
+func short(value string) string { return safe.Ellipsis(value, 14) }
 
 // ownerOf returns the requirement that is violated by a wrong value of a field in a revision's source. If a revision
 // lacks a value of the previous revision, it did not inherit it. Only a wrong value of the latest revision can show that

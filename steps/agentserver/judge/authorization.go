@@ -151,8 +151,9 @@ func MetadataHas(a *exchange.Response, metadata gjson.Result, key string, value 
 		expected = fmt.Sprintf("%s %s", what, sent)
 	}
 	v := outcome.Violation{
-		Kind:     outcome.WrongValue,
-		Summary:  fmt.Sprintf("A thread shows the wrong %s in its metadata", key),
+		Kind: outcome.WrongValue,
+		Summary: fmt.Sprintf("A thread shows the %s %s in its metadata instead of %s", key, safe.Ellipsis(found.Raw, 14),
+			safe.Ellipsis(strings.TrimPrefix(expected, what+" "), 14)),
 		Expected: expected,
 		Actual:   outcome.Shown(found),
 		Pointer:  "/metadata/" + key,

@@ -75,11 +75,11 @@ func IsAsForUnknown(a, unknown *exchange.Response, revision string) error {
 	switch {
 	case a.OK() && containsID(string(a.Body), revision):
 		v.Kind = outcome.Leak
-		v.Summary = nameOf(a.Request) + " shows a deployment of another tenant"
+		v.Summary = nameWith(a.Request, "another tenant's") + " shows it"
 		v.Expected = fmt.Sprintf("%d without the deployment, as for an unknown one", unknown.Status)
 	case a.Status != unknown.Status:
 		v.Kind = outcome.WrongStatus
-		v.Summary = fmt.Sprintf("%s of another tenant returns %d, and %d if it is unknown", nameOf(a.Request), a.Status, unknown.Status)
+		v.Summary = fmt.Sprintf("%s returns %d instead of %d", nameWith(a.Request, "another tenant's"), a.Status, unknown.Status)
 	default:
 		return nil
 	}

@@ -42,12 +42,12 @@ func HasUUIDs(a *exchange.Response) error {
 		}
 		v := outcome.Violation{
 			Kind:     outcome.WrongForm,
-			Summary:  "The " + field + " of the response is not a UUID",
-			Expected: "a string with a UUID",
+			Summary:  a.Request.Name() + " returns no UUID as " + field,
+			Expected: "a UUID as " + field,
 		}
 		if !value.Exists() {
 			v.Kind = outcome.Missing
-			v.Summary = "The response has no " + field
+			v.Summary = a.Request.Name() + " returns no " + field
 		}
 		return fieldFails(a, field, v)
 	}

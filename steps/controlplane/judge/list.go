@@ -24,13 +24,17 @@ import (
 )
 
 // RefusesParameter judges a list request with invalid parameters: the response must have status 422 and an error that
-// names each of them (sections 4, 7 and 8). request describes the query ("limit=101"), and class the kind of the value
-// ("out of range").
+// names each of them (sections 4, 7 and 8). request is the query ("limit=101") or describes the id, and class the kind of
+// the value ("out of range").
 func RefusesParameter(a *exchange.Response, request, class string, parameters ...string) error {
 	v := outcome.Violation{Class: class, Expected: "422, with an error that names " + strings.Join(parameters, " and ")}
 	if a.Status != http.StatusUnprocessableEntity {
 		v.Kind = unrefused(a)
-		v.Summary = acceptedOrReturns(a, request)
+		subject := request
+		if !strings.Contains(request, "=") { // it describes an id, and is not a query
+			subject = "The list by " + request
+		}
+		v.Summary = acceptedOrReturns(a, subject)
 		v.Check = &reports.Check{Statuses: []string{"422"}, Contains: parameters}
 		return outcome.Fails(a, v)
 	}
@@ -196,7 +200,7 @@ func HasSources(a *exchange.Response, rows []gjson.Result, source string) error 
 		}
 		v := outcome.Violation{
 			Kind:     outcome.WrongValue,
-			Summary:  "A revision in the list has the wrong source",
+			Summary:  showing("A revision in the list", "source", got, fmt.Sprintf("%q", source)),
 			Expected: fmt.Sprintf("source %q", source),
 			Actual:   outcome.Shown(got),
 			Pointer:  fmt.Sprintf("/resources/%d/source", i),

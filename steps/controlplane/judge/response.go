@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/agentconform/agentconform/reports"
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/outcome"
 )
@@ -50,7 +51,7 @@ func HasID(a *exchange.Response, path, want string) error {
 func showsOther(a *exchange.Response, path, expected string, check *reports.Check) error {
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
-		Summary:  objectOf(a.Request) + " shows the wrong " + nameAt(path),
+		Summary:  showing(objectOf(a.Request), nameAt(path), a.Get(path), expected),
 		Expected: expected,
 	}
 	if check != nil && !containsID(string(a.Body), check.Requires[0]) {
@@ -61,6 +62,14 @@ func showsOther(a *exchange.Response, path, expected string, check *reports.Chec
 		v.Summary = objectOf(a.Request) + " has no " + nameAt(path)
 	}
 	return fieldFails(a, path, v)
+}
+
+// showing returns the title of a violation by a wrong value of a field: `The revision shows source "a" instead of "b"`.
+// expected may begin with the name of the field.
+func showing(subject, field string, value gjson.Result, expected string) string {
+	const longest = 14 // in characters
+	short := func(text string) string { return safe.Ellipsis(safe.ShortIDs(text), longest) }
+	return fmt.Sprintf("%s shows %s %s instead of %s", subject, field, short(value.Raw), short(strings.TrimPrefix(expected, field+" ")))
 }
 
 // fieldFails returns a violation by the value at a path of a body (a GJSON path of plain names).
@@ -98,9 +107,34 @@ func unrefused(a *exchange.Response) outcome.Kind {
 	return outcome.WrongStatus
 }
 
-// returns describes the status of a response: "An update returns 500".
+// returns describes the status of a response: `An update with repo_ref "main" returns 500`.
 func returns(a *exchange.Response) string {
-	return fmt.Sprintf("%s returns %d", nameOf(a.Request), a.Status)
+	return fmt.Sprintf("%s%s returns %d", nameOf(a.Request), withSource(a.Request), a.Status)
+}
+
+// withSource names the ref or the image of a create request, and everything that an update changes. It returns "" for
+// other requests.
+func withSource(r exchange.Request) string {
+	const longest = 48 // in characters
+	var all []string
+	var add func(members gjson.Result)
+	add = func(members gjson.Result) {
+		members.ForEach(func(name, value gjson.Result) bool {
+			isSource := name.Str == "repo_ref" || name.Str == "image_uri"
+			switch {
+			case value.IsObject():
+				add(value)
+			case isSource || r.Method == http.MethodPatch:
+				all = append(all, name.Str+" "+value.Raw)
+			}
+			return true
+		})
+	}
+	add(gjson.ParseBytes(r.Body))
+	if len(all) == 0 {
+		return ""
+	}
+	return " with " + safe.Ellipsis(strings.Join(all, ", "), longest)
 }
 
 // acceptedOrReturns describes a response that must be a refusal. request is the subject.
@@ -135,19 +169,24 @@ func nameOf(r exchange.Request) string {
 // unknownName is nameOf for a request with an unknown id. what describes the request if there are several ("the nil
 // UUID"). Otherwise it is empty.
 func unknownName(r exchange.Request, what string) string {
-	name := "GET of an unknown deployment"
-	switch {
-	case r.Method == http.MethodPatch:
-		name = "An update of an unknown deployment"
-	case strings.HasSuffix(r.Path, "/revisions"):
-		name = "The list of an unknown deployment"
-	case strings.Contains(r.Path, "/revisions/"):
-		name = "GET of an unknown revision"
-	}
+	name := nameWith(r, "an unknown")
 	if what != "" {
 		name += " (" + what + ")"
 	}
 	return name
+}
+
+// nameWith is nameOf with words before the deployment or the revision: "an unknown", "another tenant's".
+func nameWith(r exchange.Request, words string) string {
+	switch {
+	case r.Method == http.MethodPatch:
+		return "An update of " + words + " deployment"
+	case strings.HasSuffix(r.Path, "/revisions"):
+		return "The list of " + words + " deployment"
+	case strings.Contains(r.Path, "/revisions/"):
+		return "GET of " + words + " revision"
+	}
+	return "GET of " + words + " deployment"
 }
 
 // objectOf names the object in a response for the beginning of a title.

@@ -28,6 +28,11 @@ func numbered(id, status int, body string) *exchange.Response {
 
 func responseRows() []judgetest.Row {
 	served := func(status int) error { return IsServed(respond("PATCH", "/v2/deployments/a", status, `{}`)) }
+	sent := func(method, body string) error {
+		a := respond(method, "/v2/deployments", 500, `{}`)
+		a.Request.Body = []byte(body)
+		return IsServed(a)
+	}
 	either := func(status int) error { return ServesOrRefuses(judgetest.Response(status, `{}`), "2xx or 4xx") }
 	id := func(status int, id string) error {
 		return HasID(judgetest.Response(status, `{"a":{`+id+`}}`), "a.id", "a1b2c3d4-0000-4000-8000-00000000000f")
@@ -38,6 +43,11 @@ func responseRows() []judgetest.Row {
 		{Name: "a request that must be served is refused", Got: served(400), Kind: outcome.Refused, Actual: "400"},
 		{Name: "a request that must be served is redirected", Got: served(300), Kind: outcome.WrongStatus},
 		{Name: "a request that must be served crashes the server", Got: served(500), Kind: outcome.ServerError},
+
+		{Name: "a create request from a tag crashes the server", Kind: outcome.ServerError, Got: sent("POST",
+			`{"name":"n","source":"git_host","source_revision_config":{"graph_config_path":"a.json","repo_ref":"refs/tags/v1.0.0"}}`)},
+		{Name: "an update of the source crashes the server", Kind: outcome.ServerError, Got: sent("PATCH",
+			`{"source":"external_container","source_revision_config":{"graph_config_path":"a.json","repo_ref":null}}`)},
 
 		{Name: "a request may be served", Got: either(200)},
 		{Name: "a request may be refused", Got: either(499)},

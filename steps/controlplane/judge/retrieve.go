@@ -250,7 +250,7 @@ func HasCommit(a *exchange.Response, commit string) error {
 	}
 	v := outcome.Violation{
 		Kind:     outcome.WrongValue,
-		Summary:  "The revision shows the wrong repo_commit_sha",
+		Summary:  showing("The revision", "repo_commit_sha", got, fmt.Sprintf("%q", commit)),
 		Expected: fmt.Sprintf("repo_commit_sha %q", commit),
 		Hint:     "set alternatives.commits to the commit id that the ref points to now: a branch may have moved",
 	}
