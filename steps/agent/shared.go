@@ -111,8 +111,12 @@ func (s *Server) threadOfOther(ctx context.Context, other target.Caller) (*Threa
 		if err != nil {
 			return nil, err
 		}
-		if t.ID == "" {
+		switch {
+		case t.ID == "" && s.target.Rejects(spec.AgentServer, t.Response.Status):
 			return nil, s.credentialsRefused(other, t.Response)
+		case t.ID == "":
+			return nil, outcome.Blocked("no thread of %s is created (AS-THREAD-1): %s", other.Key, outcome.Seen(t.Response)).
+				ByRequirement("AS-THREAD-1")
 		}
 		state, err := s.State(ctx, other, t)
 		if err != nil {

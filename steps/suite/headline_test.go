@@ -39,8 +39,12 @@ func TestSameResponses(t *testing.T) {
 		"a few 404":         {plane: statuses{404: 19}, agent: statuses{200: 9}},
 		"404 and 401":       {plane: statuses{404: 20, 401: 1}, agent: statuses{200: 9}},
 		"pages":             {plane: statuses{200: 5, 404: 4}, pages: [2]int{5, 0}, want: "5 of 9 responses are HTML pages: check that http://plane (target) " + base},
-		"half of pages":     {plane: statuses{200: 4, 404: 4}, pages: [2]int{4, 0}},
-		"a half has pages":  {plane: statuses{200: 90, 404: 3}, agent: statuses{200: 9}, pages: [2]int{0, 9}, want: "9 of 9 responses of the agent server are HTML pages: check that http://agent (agent_target) " + base},
+		"pages of both": {plane: statuses{200: 9}, agent: statuses{200: 4, 404: 1}, pages: [2]int{9, 4},
+			want: "13 of 14 responses are HTML pages: check that http://plane (target) and http://agent (agent_target) are the base URLs, with their path prefixes"},
+		"pages with 503 of both": {plane: statuses{503: 9}, agent: statuses{503: 9}, pages: [2]int{9, 9},
+			want: "every response had status 503: " + log + "target"},
+		"half of pages":    {plane: statuses{200: 4, 404: 4}, pages: [2]int{4, 0}},
+		"a half has pages": {plane: statuses{200: 90, 404: 3}, agent: statuses{200: 9}, pages: [2]int{0, 9}, want: "9 of 9 responses of the agent server are HTML pages: check that http://agent (agent_target) " + base},
 	} {
 		halves := []half{{spec.ControlPlane, "http://plane", c.plane, c.pages[0]}, {spec.AgentServer, "http://agent", c.agent, c.pages[1]}}
 		assert.Equal(t, c.want, sameResponses(halves), name)

@@ -49,7 +49,14 @@ func (r *run) rejectedBy(side spec.Side) *outcome.Outcome {
 		return nil
 	}
 	keys, why := rejection(r.target, side, status, usersSeen(r.target))
-	return outcome.Blocked("%s", why).By(reports.ByKey, keys...)
+	return blockedByKeys(why, keys)
+}
+
+// blockedByKeys returns the outcome of scenarios that wrong values of the keys have blocked. It does not shorten the reason,
+// which may have long paths: its end is what the server returned.
+func blockedByKeys(why string, keys []string) *outcome.Outcome {
+	blocked := &outcome.Outcome{Verdict: reports.Blocked, Reason: why}
+	return blocked.By(reports.ByKey, keys...)
 }
 
 // blockRefusedUser blocks the scenarios that are affected by the refusal of one user. It returns the reason, or "" if no
@@ -70,7 +77,7 @@ func (r *run) blockRefusedUser() (why string) {
 		}
 		failed := v.Verdict == reports.Failed && !s.Is(features.TagLast) && !slices.ContainsFunc(v.Violations, isOther)
 		if needsSide(r.target, s, spec.AgentServer) && (couldNotTell || failed) {
-			v.Outcome = outcome.Blocked("%s", why).By(reports.ByKey, keys...)
+			v.Outcome = blockedByKeys(why, keys)
 		}
 	}
 	return why

@@ -60,6 +60,9 @@ func sameResponses(halves []half) string {
 		responding = append(responding, h)
 		areEqual = areEqual && h.status() != 0 && h.status() == responding[0].status()
 	}
+	if text := describePages(responding); text != "" {
+		return text
+	}
 	for _, h := range responding {
 		of := " of the " + strings.ReplaceAll(string(h.side), "-", " ")
 		if areEqual || len(responding) == 1 {
@@ -70,6 +73,24 @@ func sameResponses(halves []half) string {
 		}
 	}
 	return ""
+}
+
+// describePages describes the responses of several halves if most responses of each are HTML pages, and else returns "".
+func describePages(halves []half) string {
+	pages, total := 0, 0
+	var addresses []string
+	for _, h := range halves {
+		if h.pages*2 <= h.total() || h.remedyFor(h.status()) != "" {
+			return ""
+		}
+		pages, total = pages+h.pages, total+h.total()
+		addresses = append(addresses, fmt.Sprintf("%s (%s)", h.address, addressKey(h.side)))
+	}
+	if len(halves) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d responses are HTML pages: check that %s are the base URLs, with their path prefixes", pages, total,
+		strings.Join(addresses, " and "))
 }
 
 // describe describes the responses of a half that is not a server of the interface, or returns "". A server of the

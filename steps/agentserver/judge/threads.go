@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"net/http"
 
 	"github.com/tidwall/gjson"
 
@@ -59,9 +60,12 @@ type Thread struct {
 // ThreadIsNew judges the response to the creation of a thread. id is the id of the thread, or "" if the response has
 // none. again means that another thread has the same id (AS-THREAD-1).
 func ThreadIsNew(a *exchange.Response, id string, again bool) error {
+	isUnauthorized := a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden // the credentials may be wrong
 	switch {
-	case id == "":
+	case id == "" && isUnauthorized:
 		return outcome.Fails(a, noID(a, "thread_id", ""))
+	case id == "":
+		return outcome.Fails(a, noID(a, "thread_id", "")).ByRequirement("AS-THREAD-1")
 	case again:
 		return outcome.Fails(a, outcome.Violation{
 			Kind:     outcome.WrongValue,
