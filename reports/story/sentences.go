@@ -293,43 +293,57 @@ func latest(t *teller, e *event) string {
 	return ": the latest is " + t.name("revision", id)
 }
 
-// source returns the source of a deployment: " from git_host, repo_ref main".
-func source(_ *teller, e *event) string {
+// sourceConfig is the member of a deployment and of a revision with the source.
+const sourceConfig = "source_revision_config"
+
+// source returns the source of a deployment: " from git_host, repo_ref main". Without a finding about the source it is
+// omitted for a deployment that only prepares the others.
+func source(t *teller, e *event) string {
 	request := e.request
 	from := request.Get("source")
+	isAbout := t != nil && strings.Contains(t.finding.Pointer, "/"+sourceConfig+"/")
 	switch {
+	case e.part == reports.SetUp && isAbout:
+		return leaves(t, request.Get(sourceConfig), " from ")
 	case e.part == reports.SetUp:
 	case !request.IsObject():
 		return body(nil, e)
 	case from.Type == gjson.String:
-		return " from " + safe.Ellipsis(from.Str, 30) + leaves(request.Get("source_revision_config"), ", ")
+		return " from " + safe.Ellipsis(from.Str, 30) + leaves(t, request.Get(sourceConfig), ", ")
 	}
 	return ""
 }
 
 // changes returns what an update changes: `: repo_ref "main", build_on_push false`.
-func changes(_ *teller, e *event) string {
+func changes(t *teller, e *event) string {
 	request := e.request
 	if !request.IsObject() || len(request.Map()) == 0 {
 		return " with the body " + safe.CutJSON(e.Request.Body, 60)
 	}
-	return leaves(request, ": ")
+	return leaves(t, request, ": ")
 }
 
-// leaves returns the names and values of the members of an object and of the objects in it, or "".
-func leaves(object gjson.Result, before string) string {
-	var texts []string
-	object.ForEach(func(name, value gjson.Result) bool {
-		switch {
-		case name.Str == "secrets":
-		case value.IsObject():
-			texts = append(texts, leaves(value, ""))
-		default:
-			texts = append(texts, name.Str+" "+safe.CutJSON(value.Raw, 40))
-		}
-		return true
-	})
-	if text := reports.Joined(", ", texts...); text != "" {
+// leaves returns the names and values of the members of an object and of the objects in it, or "". The member that the
+// finding is about is the first one, because the text may be cut.
+func leaves(t *teller, object gjson.Result, before string) string {
+	var wrong, texts []string
+	var add func(members gjson.Result)
+	add = func(members gjson.Result) {
+		members.ForEach(func(name, value gjson.Result) bool {
+			switch {
+			case name.Str == "secrets":
+			case value.IsObject():
+				add(value)
+			case t != nil && strings.HasSuffix(t.finding.Pointer, "/"+name.Str):
+				wrong = append(wrong, name.Str+" "+safe.CutJSON(value.Raw, 60))
+			default:
+				texts = append(texts, name.Str+" "+safe.CutJSON(value.Raw, 40))
+			}
+			return true
+		})
+	}
+	add(object)
+	if text := reports.Joined(", ", append(wrong, texts...)...); text != "" {
 		return before + safe.Ellipsis(text, 120)
 	}
 	return ""

@@ -100,12 +100,10 @@ func (t *teller) messages() []Message {
 	wrongIndex := t.wrongIndex(place)
 	runs := t.runsOf(e.ids["thread"])
 	var all []Message
-	var of []int // index of the run of each message, or -1
-	current := -1
+	of := messagesOf(runs, messages.Array()) // index of the run of each message, or -1
 	for i, m := range messages.Array() {
-		content, kind := m.Get("content").String(), cmp.Or(m.Get("type").String(), m.Get("role").String())
-		current = runOf(runs, content, kind, current)
-		message := Message{Type: kind, Text: safe.Ellipsis(content, maxText), Wrong: i == wrongIndex}
+		content, current := m.Get("content").String(), of[i]
+		message := Message{Type: kindOf(m), Text: safe.Ellipsis(content, maxText), Wrong: i == wrongIndex}
 		switch {
 		case current < 0:
 			message.Run, message.Note = t.otherRun(content, e.ids["thread"])
@@ -119,7 +117,7 @@ func (t *teller) messages() []Message {
 		default:
 			message.Run = t.name("run", runs[current].event.created)
 		}
-		all, of = append(all, message), append(of, current)
+		all = append(all, message)
 	}
 	if !isAbout || wrongIndex >= 0 {
 		return all
@@ -145,20 +143,52 @@ func (t *teller) messages() []Message {
 // answers are the types of messages that a run adds after its input.
 var answers = map[string]bool{"ai": true, "assistant": true, "tool": true}
 
-// runOf returns the index of the run of a message, or -1. It is the run whose input the message contains or, for an
-// answer without an input, the run of the previous message.
-func runOf(runs []*run, content, kind string, before int) int {
-	found := -1
-	for i, r := range runs {
-		if r.input != "" && strings.Contains(content, r.input) && (found < 0 || len(r.input) > len(runs[found].input)) {
-			found = i
+// messagesOf returns the index of the run of each message, or -1: the run whose input it contains or, for an answer without
+// an input, the run of the message before. If several runs have the same input, the human messages belong to the last ones.
+func messagesOf(runs []*run, all []gjson.Result) []int {
+	humans := map[string]int{} // messages with an input that are still to come
+	for _, m := range all {
+		if found := withInput(runs, m); len(found) > 0 && !answers[kindOf(m)] {
+			humans[runs[found[0]].input]++
 		}
 	}
-	if found < 0 && answers[kind] {
-		return before
+	var of []int
+	current := -1
+	for _, m := range all {
+		found := withInput(runs, m)
+		switch {
+		case len(found) == 0 && answers[kindOf(m)]: // of the run of the message before
+		case len(found) == 0:
+			current = -1
+		case !answers[kindOf(m)]:
+			input := runs[found[0]].input
+			current = found[max(0, len(found)-humans[input])]
+			humans[input]--
+		case !slices.Contains(found, current):
+			current = found[0]
+		}
+		of = append(of, current)
+	}
+	return of
+}
+
+// withInput returns the indices of the runs with the longest input that a message contains.
+func withInput(runs []*run, m gjson.Result) (found []int) {
+	content := m.Get("content").String()
+	for i, r := range runs {
+		switch {
+		case r.input == "" || !strings.Contains(content, r.input):
+		case len(found) == 0 || len(r.input) > len(runs[found[0]].input):
+			found = []int{i}
+		case r.input == runs[found[0]].input:
+			found = append(found, i)
+		}
 	}
 	return found
 }
+
+// kindOf returns the type of a message, or its role.
+func kindOf(m gjson.Result) string { return cmp.Or(m.Get("type").String(), m.Get("role").String()) }
 
 // sentInput is the input of a run that a request of the test run has sent to a thread.
 type sentInput struct{ text, thread string }

@@ -49,6 +49,17 @@ func TestMessages(t *testing.T) {
 			[]string{"✗ run A, rolled back: human word-a", "run B: human word-b", "run B: ai You said: word-b"},
 		},
 		{
+			"a run that was rolled back by one with the same input", "/values/messages",
+			[]reports.Exchange{run("a", "word", ""), run("b", "word", rollback), join("b"),
+				state("human: word", "ai: early", "human: word", "ai: You said: word")},
+			[]string{"✗ run A, rolled back: human word", "✗ run A, rolled back: ai early", "run B: human word", "run B: ai You said: word"},
+		},
+		{
+			"an answer of a run that was rolled back by one with the same input", "/values/messages",
+			[]reports.Exchange{run("a", "word", ""), run("b", "word", rollback), join("b"), state("ai: word", "human: word", "ai: late")},
+			[]string{"✗ run A, rolled back: ai word", "run B: human word", "run B: ai late"},
+		},
+		{
 			"a run that had completed before a rollback", "/values/messages",
 			[]reports.Exchange{run("a", "word-a", ""), join("a"), run("b", "word-b", rollback), join("b"),
 				state("human: word-b", "ai: word-b")},
