@@ -60,7 +60,7 @@ func (w *disguises) readDisguised(ctx context.Context, name, how string) error {
 		}
 		plain, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, who, http.MethodGet, path, nil))
 		if err != nil {
-			return outcome.AsPrecondition(err)
+			return outcome.AsPrecondition(unlessJoinHangs(err))
 		}
 		for _, form := range forms {
 			request := w.target.ToAgent(w.server.Base, who, http.MethodGet, form, nil)
@@ -89,7 +89,7 @@ func (w *disguises) disguise(ctx context.Context, how string, paths []string) (t
 	for _, path := range paths {
 		a, err := w.target.Client.Do(ctx, w.target.ToAgent(w.server.Base, w.owner(), http.MethodGet, path, nil))
 		if err != nil {
-			return target.Disguise{}, outcome.AsPrecondition(err)
+			return target.Disguise{}, outcome.AsPrecondition(unlessJoinHangs(err))
 		}
 		served = append(served, a)
 	}

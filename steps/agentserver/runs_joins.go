@@ -165,6 +165,9 @@ func (w *joins) dropJoin(ctx context.Context) error {
 	})
 }
 
+// completedHangs is the title if the join of a completed run does not return.
+const completedHangs = "The join of a completed run gets no response"
+
 // joinDuringLater joins a completed run while a later run is in progress. The later run takes twice as long as the limit
 // for the join. If the response is late, it tries again, because a target may be busy for a moment.
 func (w *joins) joinDuringLater(ctx context.Context) error {
@@ -175,7 +178,7 @@ func (w *joins) joinDuringLater(ctx context.Context) error {
 		}
 		w.scene.Response, err = w.server.JoinCompleted(ctx, w.owner(), w.current)
 		if err != nil || !w.scene.Response.OK() || w.scene.Response.Took <= w.agents.Prompt() {
-			return err
+			return outcome.Titled(completedHangs, err)
 		}
 		if _, err := w.server.Await(ctx, later.GraphRun); err != nil {
 			return outcome.AsPrecondition(err)
@@ -320,7 +323,7 @@ func (w *joins) userJoinsCompleted(ctx context.Context) error {
 	for range agent.Attempts {
 		a, err := w.server.JoinCompleted(ctx, w.owner(), w.current)
 		if err != nil {
-			return err
+			return outcome.Titled(completedHangs, err)
 		}
 		w.scene.Response = a
 		if !a.OK() || a.Took <= w.agents.Prompt() {

@@ -53,7 +53,11 @@ func classify(ctx context.Context, err error) *Outcome {
 	none, is := errors.AsType[*exchange.NoResponse](err)
 	switch {
 	case is && (none.Timeout || none.Closed):
-		v := Violation{Kind: NoResponse, Summary: none.Request.Name() + " gets no response", Expected: "a response",
+		title := none.Request.Name() + " gets no response"
+		if titled, has := errors.AsType[*titledError](err); has {
+			title = titled.title
+		}
+		v := Violation{Kind: NoResponse, Summary: title, Expected: "a response",
 			Actual: none.Cause, Exchange: none.ID,
 			Check: Statuses("1XX", "2XX", "3XX", "4XX", "5XX"), Operation: none.Request.Method + " " + none.Request.Path}
 		if none.Timeout {
@@ -108,6 +112,24 @@ func Unless(ctx context.Context, violation error, causes ...func(context.Context
 		}
 	}
 	return violation
+}
+
+// titledError is an error with the title of the violation that it becomes if it is a missing response.
+type titledError struct {
+	title string
+	err   error
+}
+
+func (e *titledError) Error() string { return e.err.Error() }
+func (e *titledError) Unwrap() error { return e.err }
+
+// Titled returns the error with the title of the violation that it becomes if it is a missing response. The name of the
+// request does not say in which state the object was.
+func Titled(title string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &titledError{title, err}
 }
 
 // fixtureError is an error with the name of the fixture in which it occurred.

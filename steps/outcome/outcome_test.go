@@ -74,6 +74,9 @@ func TestJudge(t *testing.T) {
 	for none, hint := range map[*exchange.NoResponse]string{silent: "raise timeouts.request", join: "raise timeouts.run", {Closed: true}: ""} {
 		assert.Contains(t, Judge(live, when, "the step", none).Violations[0].Hint, hint)
 	}
+	titled := Judge(live, when, "the step", Titled("The join of a completed run gets no response", silent))
+	assert.Equal(t, "The join of a completed run gets no response", titled.Violations[0].Summary)
+	assert.NoError(t, Titled("a title", nil))
 	assert.Nil(t, Judge(live, then, "the step", nil))
 	assert.Empty(t, broken.BlockedBy, "an outcome that scenarios share is not changed")
 }
