@@ -122,7 +122,8 @@ func (r *refusals) check(t *tally, s *seen) {
 		if other := s.response.Get("detail"); other.Type == gjson.String {
 			actual = fmt.Sprintf("detail %q", other.Str)
 		}
-		t.violated(s, outcome.WrongDetail, "/detail", s.Op.Request()+" refuses without the detail of the authentication handler",
+		t.violated(s, outcome.WrongDetail, "/detail",
+			s.Op.Request()+" refuses without the detail "+safe.Ellipsis(r.detail.Words(c), 26),
 			"detail "+r.detail.Words(c), actual)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/agentconform/agentconform/reports/safe"
 	"github.com/agentconform/agentconform/steps/exchange"
 	"github.com/agentconform/agentconform/steps/messages"
 	"github.com/agentconform/agentconform/steps/outcome"
@@ -91,7 +92,7 @@ func RefusalHasDetail(a *exchange.Response, details []string) error {
 	if !slices.ContainsFunc(details, contains) {
 		return outcome.Fails(a, outcome.Violation{
 			Kind:     outcome.WrongDetail,
-			Summary:  "A refusal lacks the detail that the authentication handler sets",
+			Summary:  fmt.Sprintf("A %d lacks the detail %s", a.Status, safe.Ellipsis(oneOf(details), 50)),
 			Expected: "detail " + oneOf(details),
 		})
 	}
@@ -100,8 +101,9 @@ func RefusalHasDetail(a *exchange.Response, details []string) error {
 		return nil
 	}
 	return outcome.Fails(a, outcome.Violation{
-		Kind:     outcome.WrongDetail,
-		Summary:  "The detail of a refusal is not the one that the authentication handler sets",
+		Kind: outcome.WrongDetail,
+		Summary: fmt.Sprintf("A %d has the detail %s instead of %s", a.Status, safe.Ellipsis(found.Raw, 26),
+			safe.Ellipsis(oneOf(details), 26)),
 		Expected: "detail " + oneOf(details),
 		Actual:   outcome.Shown(found),
 		Pointer:  "/detail",
