@@ -40,7 +40,8 @@ func (s *Server) CompletedRun(ctx context.Context) (*GraphRun, error) {
 	}
 	return shared.Get(ctx, s.maker, "a completed run of "+otherUsers[s.owner.Key], func(ctx context.Context) (*GraphRun, error) {
 		t, err := s.threadOfOther(ctx, *s.owner)
-		if err == nil && t != nil && t.Usable() == nil {
+		// A scenario about a new deployment may have created the thread at its agent server.
+		if err == nil && t != nil && t.Usable() == nil && t.Response.Request.Base == s.Base {
 			return s.complete(ctx, t)
 		}
 		return s.completeAlone(ctx, *s.owner)
