@@ -122,8 +122,8 @@ Feature: Invariants of all control-plane responses
   @needs:create.body.source=git_host
   Rule: GET of a deployment shows the build_on_push that the last POST or PATCH has set
     "a source_config object containing build_on_push (boolean)"
-    Judged on GETs that were sent after the key patience, if no write was in progress, the last write returned 200 or
-    201 and sent build_on_push, and the deployment shows it. A target may keep false for a tag.
+    Judged on GETs that were sent after the key patience, if no write was in progress, the last write that sent
+    build_on_push returned 200 or 201, and the deployment shows the field. A target may set false for a tag.
 
     Scenario: Every GET of a deployment shows the build_on_push that was set last
       When all exchanges of the test run are read

@@ -28,6 +28,7 @@ type pushWrite struct {
 	sent, ended time.Time // ended is zero if the server may still carry it out
 	isDone      bool      // it returned 2xx, and not 202
 	set         gjson.Result
+	toTag       bool // it sets a tag, so the server may change build_on_push to false
 }
 
 func newPushes(patience time.Duration) *pushes {
@@ -36,7 +37,8 @@ func newPushes(patience time.Duration) *pushes {
 
 func (p *pushes) note(s *seen) {
 	if id := exchange.IDKey(deploymentOf(s)); isWrite(s) && s.Status/100 != 4 && id != "" {
-		w := pushWrite{sent: s.Sent, ended: s.Ended, isDone: s.ok() && s.Status != http.StatusAccepted, set: s.request.Get(buildOnPush)}
+		w := pushWrite{sent: s.Sent, ended: s.Ended, isDone: s.ok() && s.Status != http.StatusAccepted, set: s.request.Get(buildOnPush),
+			toTag: isTag(s.request)}
 		if s.Status == 0 || s.Status >= http.StatusInternalServerError {
 			w.ended = time.Time{}
 		}
@@ -44,8 +46,8 @@ func (p *pushes) note(s *seen) {
 	}
 }
 
-// last returns the last write before a read of a deployment. It returns false if it is unknown which write has taken
-// effect.
+// last returns the last write before a read of a deployment that may have changed build_on_push: it names the field or a
+// tag. It returns false if a write may not have taken effect yet.
 func (p *pushes) last(s *seen) (last pushWrite, isSettled bool) {
 	for _, w := range p.writes[exchange.IDKey(s.In("deployment_id"))] {
 		if !w.sent.Before(s.Ended) {
@@ -54,21 +56,21 @@ func (p *pushes) last(s *seen) (last pushWrite, isSettled bool) {
 		if w.ended.IsZero() || s.Sent.Before(w.ended.Add(p.patience)) {
 			return last, false
 		}
-		if !w.sent.Before(last.sent) {
+		if mayChange := w.set.Exists() || w.toTag; mayChange && !w.sent.Before(last.sent) {
 			last = w
 		}
 	}
 	return last, true
 }
 
-// hasTag reports whether a deployment shows a tag as its ref.
-func hasTag(s *seen) bool {
-	return strings.HasPrefix(s.response.Get(sourceConfig+".repo_ref").Str, "refs/tags/")
+// isTag reports whether the ref of a deployment is a tag.
+func isTag(deployment gjson.Result) bool {
+	return strings.HasPrefix(deployment.Get(sourceConfig+".repo_ref").Str, "refs/tags/")
 }
 
 // checkTag judges that no deployment has both a tag and build_on_push true.
 func (p *pushes) checkTag(t *tally, s *seen) {
-	if s.Op.ID != "get-deployment" || !s.ok() || !hasTag(s) {
+	if s.Op.ID != "get-deployment" || !s.ok() || !isTag(s.response) {
 		return
 	}
 	if _, isSettled := p.last(s); !isSettled {
@@ -84,7 +86,7 @@ func (p *pushes) checkTag(t *tally, s *seen) {
 // checkSet judges that a deployment shows the value of the last write. A target may keep false if the ref is a tag.
 func (p *pushes) checkSet(t *tally, s *seen) {
 	shown := s.response.Get(buildOnPush)
-	if s.Op.ID != "get-deployment" || !s.ok() || !shown.IsBool() || hasTag(s) || p.recorded {
+	if s.Op.ID != "get-deployment" || !s.ok() || !shown.IsBool() || isTag(s.response) || p.recorded {
 		return
 	}
 	last, isSettled := p.last(s)

@@ -47,7 +47,8 @@ func TestBuildOnPush(t *testing.T) {
 		{"the value before an update that was only accepted", set, []func(*history){created(no), updated(yes, 202), shows(no)}, false},
 		{"the value before an update that was refused", set, []func(*history){created(no), updated(yes, 422), shows(no)}, false},
 		{"the value of a refused update", set, []func(*history){created(no), updated(yes, 422), shows(yes)}, true},
-		{"another value after an update that does not name it", set, []func(*history){created(yes), updated(`"name":"a"`, 200), shows(no)}, false},
+		{"another value after an update that does not name it", set, []func(*history){created(no), updated(`"name":"a"`, 200), shows(yes)}, true},
+		{"false after an update to a tag", set, []func(*history){created(yes), updated(tag[1:], 200), updated(`"name":"a"`, 200), shows(no)}, false},
 		{"false for a tag", set, []func(*history){created(no), updated(yes+tag, 200), shows(no + tag)}, false},
 		{"no value", set, []func(*history){created(yes), shows(`"source_config":{}`)}, false},
 	} {
