@@ -159,22 +159,43 @@ func (s *Server) note(ctx context.Context, e reports.LedgerEntry) error {
 	return s.target.Ledger.Add(e)
 }
 
+// FirstList is the list of a user's threads before the test run created one for that user.
+type FirstList struct {
+	Rows     Listing
+	Response *exchange.Response // nil if the list was not read
+}
+
 // threadsBefore returns the keys of the threads that a user had before the test run created one. It returns nil if the
 // server does not list threads, or if the test run created the deployment.
 func (s *Server) threadsBefore(ctx context.Context, who target.Caller) (map[string]bool, error) {
-	if s.deployment != "" || who.Key == "" {
-		return nil, nil
+	first, err := s.ListBeforeThreads(ctx, who)
+	if err != nil || s.deployment != "" || first.Response == nil {
+		return nil, err
+	}
+	ids := map[string]bool{}
+	for _, row := range first.Rows.All() {
+		ids[exchange.IDKey(strings.Clone(row.Get("thread_id").String()))] = true
+	}
+	return ids, nil
+}
+
+// ListBeforeThreads returns the list of a user's threads before the test run created one for that user. At a deployment of
+// the test run, nobody has an earlier thread: it is read only at the agent server under test, and not for the owner. The
+// owner has a thread before another user's list is read.
+func (s *Server) ListBeforeThreads(ctx context.Context, who target.Caller) (FirstList, error) {
+	isNew := s.deployment != "" && (!s.judged || who.Key == s.target.Owner().Key)
+	if isNew || who.Key == "" {
+		return FirstList{}, nil
 	}
 	name := "the threads of " + who.Key + " before the first creation"
-	return shared.Get(ctx, s.maker, name, func(ctx context.Context) (map[string]bool, error) {
-		rows, _, err := s.List(ctx, who, nil)
+	return shared.Get(ctx, s.maker, name, func(ctx context.Context) (FirstList, error) {
+		if who.Key != s.target.Owner().Key {
+			_, _ = s.SharedCompletedRun(ctx) // other scenarios judge its error
+		}
+		rows, a, err := s.List(ctx, who, nil)
 		if err != nil {
-			return nil, context.Cause(ctx) // other scenarios judge the list
+			return FirstList{}, context.Cause(ctx) // other scenarios judge the list
 		}
-		ids := map[string]bool{}
-		for _, row := range rows.All() {
-			ids[exchange.IDKey(strings.Clone(row.Get("thread_id").String()))] = true
-		}
-		return ids, nil
+		return FirstList{rows, a}, nil
 	})
 }

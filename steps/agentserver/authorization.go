@@ -35,6 +35,7 @@ func (w *owners) define(r *common.Definitions) {
 	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.requireRefusedThread)
 	r.Given(`a thread of each of two users(, with an object in their metadata)?`, w.createThreadOfEach)
 	r.Given(`a thread of the user that names the other user as owner`, w.createThreadForOther)
+	r.When(`the list is read that the other user got before any thread of that user existed`, w.readFirstList)
 	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner|an owner that is .+|`+
 		`a status|no ids|no values|an order|the object .+)`,
@@ -115,6 +116,27 @@ func (w *owners) createThreadOfEach(ctx context.Context, nested string) error {
 		return err
 	}
 	return w.listHoldsThread()
+}
+
+// readFirstList takes the thread of the shared run, which existed before the list was read.
+func (w *owners) readFirstList(ctx context.Context) error {
+	other, err := w.callerNamed(ctx, target.TheOtherUser)
+	if err != nil {
+		return err
+	}
+	g, err := w.server.SharedCompletedRun(ctx)
+	if err != nil {
+		return outcome.AsPrecondition(err)
+	}
+	first, err := w.server.ListBeforeThreads(ctx, other)
+	if err != nil {
+		return err
+	}
+	if first.Response == nil {
+		return outcome.Inconclusive("the list of the other user could not be read")
+	}
+	w.thread, w.rows, w.scene.Response = g.Thread, first.Rows, first.Response
+	return nil
 }
 
 func (w *owners) otherUserLists(ctx context.Context, by string) error {
