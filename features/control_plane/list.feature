@@ -711,7 +711,8 @@ Feature: Listing the revisions of a deployment
     A page is the part of the filtered list that limit and offset select. The values are derived from the contract:
     the bounds and the default of limit and their neighbors, an explicit offset of 0, offsets up to the end of the
     list. Each value of a parameter is combined at least once with each value of the others, and with their absence.
-    If a value also fails on its own, that belongs to the requirement about it. The order of a page is not judged.
+    The parameters are sent in both orders. If a value also fails on its own, that belongs to the requirement about it.
+    The order of a page is not judged.
 
     Scenario Outline: Each page of the list with <filter> has the revisions that limit and offset select
       Given a deployment whose revisions have settled

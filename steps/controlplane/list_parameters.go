@@ -74,7 +74,11 @@ func (w *lists) clientListsParts(ctx context.Context, filter string) error {
 				continue
 			}
 			limited, placed := numbered("limit", limit), numbered("offset", offset)
-			page, err := w.page(ctx, plane.Query(limited, placed, query))
+			inOrder := []string{limited, placed, query}
+			if (i+j)%2 == 1 { // the order of parameters has no meaning
+				slices.Reverse(inOrder)
+			}
+			page, err := w.page(ctx, plane.Query(inOrder...))
 			if err != nil {
 				return err
 			}
