@@ -732,6 +732,11 @@ Feature: Listing the revisions of a deployment
         | all statuses and remote_reconciled true             |
         | all statuses and remote_reconciled false            |
 
+    Scenario: A parameter that the interface does not name changes nothing, or returns 4xx
+      Given a deployment whose revisions have settled
+      When the client lists its revisions with a parameter that the interface does not name, alone and with limit and offset
+      Then each list is the one without the parameter, or refused with 4xx
+
     Scenario: A list with remote_reconciled and a status contains the revisions that match both
       Given a deployment whose revisions have settled
       When the client lists its revisions with each value of remote_reconciled, alone and combined with each status that occurs

@@ -30,6 +30,9 @@ func (w *lists) defineValues(r *common.Definitions) {
 		`(, combined with valid values of the other parameters)?`, w.clientListsInvalid)
 	r.When(`the client lists its revisions with (limit|offset|remote_reconciled) in each other spelling`,
 		w.clientListsSpelled)
+	r.When(`the client lists its revisions with a parameter that the interface does not name, alone and with limit and offset`,
+		w.clientListsWithUnknown)
+	r.Then(`each list is the one without the parameter, or refused with 4xx`, w.eachStandsForItsValue)
 	r.Then(`each is taken for the value that it stands for, or refused with 4xx`, w.eachStandsForItsValue)
 }
 
@@ -255,6 +258,27 @@ func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error 
 				return err
 			}
 			w.compare(plane.ListOf(w.scene.Response), l.IDs(), query, nil)
+		}
+	}
+	return nil
+}
+
+// clientListsWithUnknown lists the revisions with parameters that servers ignore, such as the one that clients add to avoid
+// a cached response.
+func (w *lists) clientListsWithUnknown(ctx context.Context) error {
+	for _, query := range []string{"", "limit=1", "limit=1&offset=1"} {
+		known, err := w.page(ctx, query)
+		if err != nil {
+			return err
+		}
+		if err := judge.IsServed(known.Response); err != nil {
+			return err
+		}
+		for _, unknown := range []string{"_=1", "conformance=true"} {
+			if err := w.list(ctx, plane.Query(query, unknown), true); err != nil {
+				return err
+			}
+			w.compare(plane.ListOf(w.scene.Response), known.IDs(), cmp.Or(query, "no parameters"), nil)
 		}
 	}
 	return nil
