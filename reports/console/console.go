@@ -53,6 +53,10 @@ func Write(w io.Writer, r *reports.Result, opts Options) error {
 
 // details writes everything before the verdict.
 func (p *printer) details() {
+	if p.Result.Headline != "" && len(p.Problems) > 1 {
+		p.prose("Check first: ", "  ", p.Result.Headline)
+		p.line("")
+	}
 	for i, problem := range p.Problems {
 		if i == maxProblems {
 			p.line("… and %s%s", reports.Count(len(p.Problems)-i, "more problem"), p.more())

@@ -78,3 +78,11 @@ func TestConsoleIsBounded(t *testing.T) {
 	got := show(t, r, console.Options{Out: "out"})
 	assert.Regexp(t, `… and \d+ more problems \(see out/index.html\)`, got)
 }
+
+// TestConsoleBeginsWithTheCommonCause checks that the cause of several problems comes before the first of them.
+func TestConsoleBeginsWithTheCommonCause(t *testing.T) {
+	r := reporttest.Faulty()
+	assert.NotContains(t, show(t, r, console.Options{}), "Check first")
+	r.Headline = "9 of 9 responses are HTML pages: check the base URL"
+	assert.Regexp(t, `^Check first: 9 of 9 responses are HTML pages`, show(t, r, console.Options{}))
+}
