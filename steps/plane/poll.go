@@ -61,6 +61,12 @@ func (p *Plane) Poll(ctx context.Context, deployment, revision string, until fun
 	if err != nil {
 		return nil, err
 	}
+	end := p.polls.begin(revision)
+	defer func() {
+		if ctx.Err() == nil { // if the test run was stopped, the poll still waited
+			end()
+		}
+	}()
 	for {
 		if err := h.add(a); err != nil {
 			return nil, err

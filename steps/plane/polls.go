@@ -49,7 +49,8 @@ type polls struct {
 	started   atomic.Uint64 // number of polls
 
 	mu         sync.Mutex
-	observed   map[string]Observation // by key of the revision, as in owners and unfinished
+	observed   map[string]Observation // by key of the revision, as in polling, owners and unfinished
+	polling    map[string]int         // the number of polls in progress
 	timeline   []reports.Transition
 	owners     map[string]string   // ownerOfUpdate if missing
 	unfinished map[string]*History // the latest poll that ended with TimedOut, CutShort or Stuck
@@ -60,8 +61,19 @@ type polls struct {
 
 func newPolls(testStart time.Time, whole time.Duration) *polls {
 	return &polls{testStart: testStart, whole: whole,
-		observed: map[string]Observation{}, owners: map[string]string{}, unfinished: map[string]*History{},
+		observed: map[string]Observation{}, polling: map[string]int{}, owners: map[string]string{}, unfinished: map[string]*History{},
 		deployed: map[string]bool{}, timedOut: map[string]*History{}, final: map[string]bool{}}
+}
+
+// begin notes the start of a poll of a revision. The returned function notes its end.
+func (p *polls) begin(revision string) (end func()) {
+	add := func(n int) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.polling[exchange.IDKey(revision)] += n
+	}
+	add(1)
+	return func() { add(-1) }
 }
 
 func (p *polls) record(deployment, revision string, a *exchange.Response) {
@@ -89,14 +101,14 @@ func (p *polls) record(deployment, revision string, a *exchange.Response) {
 	p.observed[key] = known
 }
 
-// Waiting returns the revision that has had the same non-final status for the longest time, with this status and its
-// first read. It returns "" if all revisions have a final status.
+// Waiting returns the polled revision that has had the same non-final status for the longest time, with this status and
+// its first read. It returns "" if no such revision is polled.
 func (p *polls) Waiting() (revision, status string, since time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, o := range p.observed {
+	for key, o := range p.observed {
 		isLonger := revision == "" || o.changed.Before(since)
-		if isLonger && !IsSettled(CanonicalStatus(o.last)) {
+		if isLonger && p.polling[key] > 0 && !IsSettled(CanonicalStatus(o.last)) {
 			revision, status, since = o.revision, o.last, o.changed
 		}
 	}

@@ -18,6 +18,10 @@ import (
 func TestWaiting(t *testing.T) {
 	begun := time.Now()
 	p := newPolls(begun, time.Minute)
+	p.record("d", "over", &exchange.Response{Body: []byte(`{"status":"BUILDING"}`), Sent: begun})
+	for _, revision := range []string{"a", "b", "c"} {
+		p.begin(revision)
+	}
 	for i, read := range [][2]string{{"a", "BUILDING"}, {"b", "QUEUED"}, {"c", "QUEUED"}, {"b", "QUEUED"}, {"a", "DEPLOYED"}, {"c", "BUILDING"}} {
 		p.record("d", read[0], &exchange.Response{Body: []byte(`{"status":"` + read[1] + `"}`), Sent: begun.Add(time.Duration(i) * time.Second)})
 	}
