@@ -149,8 +149,8 @@ Feature: Updating a deployment
     "Update a deployment; non-null repo_ref, graph_config_path or image_uri in the source revision config creates a new
     revision."
     Judged with an empty object, with only build_on_push, with only its current name, with each of the three fields
-    null, with all of them null, and with an empty source_revision_config. If an update is refused, its scenario is not
-    applicable.
+    null, with all of them null, with an empty source_revision_config, and with members that the interface does not name.
+    If an update is refused, its scenario is not applicable.
 
     Scenario Outline: An update with <fields> creates no revision
       Given a deployment that accepts updates
@@ -159,15 +159,18 @@ Feature: Updating a deployment
       And the update was served, or it is not judged
 
       Examples:
-        | fields                          |
-        | an empty object                 |
-        | build_on_push alone             |
-        | only its name                   |
-        | repo_ref null                   |
-        | graph_config_path null          |
-        | image_uri null                  |
-        | the three source fields null    |
-        | an empty source_revision_config |
+        | fields                                      |
+        | an empty object                             |
+        | build_on_push alone                         |
+        | only its name                               |
+        | repo_ref null                               |
+        | graph_config_path null                      |
+        | image_uri null                              |
+        | the three source fields null                |
+        | an empty source_revision_config             |
+        | an unknown member                           |
+        | an unknown member of source_config          |
+        | an unknown member of source_revision_config |
 
     @last @after:CP-CREATE-2 @after:CP-GET-1
     @record

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -261,8 +260,8 @@ func (w *updates) clientSends(ctx context.Context, what string) error {
 	if what == "only its name" {
 		return w.patch(ctx, map[string]any{"name": w.Deployment.Body["name"]}, false)
 	}
-	if what == "null as its source_config" { // may be refused: the interface does not define null
-		return w.patch(ctx, map[string]any{"source_config": nil}, true)
+	if undefined := undefinedUpdate(what); undefined != nil {
+		return w.patch(ctx, undefined, true)
 	}
 	if what == "read-only fields" {
 		return w.patch(ctx, readOnly(), true)
@@ -277,28 +276,6 @@ func (w *updates) clientSends(ctx context.Context, what string) error {
 	}
 	w.class = m.class
 	return w.patch(ctx, m.body, true)
-}
-
-// validUpdate returns an update that sets no field of the source, as the features name it, or nil.
-func validUpdate(what string) map[string]any {
-	switch what {
-	case "an empty object":
-		return map[string]any{}
-	case "build_on_push alone":
-		return map[string]any{"source_config": map[string]any{"build_on_push": false}}
-	case "build_on_push true":
-		return map[string]any{"source_config": map[string]any{"build_on_push": true}}
-	case "an empty source_config":
-		return map[string]any{"source_config": map[string]any{}}
-	case "an empty source_revision_config":
-		return plane.SourceUpdate(map[string]any{})
-	case "the three source fields null":
-		return plane.SourceUpdate(map[string]any{"repo_ref": nil, "graph_config_path": nil, "image_uri": nil})
-	}
-	if field, isNull := strings.CutSuffix(what, " null"); isNull {
-		return plane.SourceUpdate(map[string]any{field: nil})
-	}
-	return nil
 }
 
 // oneRevisionCreated waits for the new revision, because an update may be accepted before it has an effect.
