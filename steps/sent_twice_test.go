@@ -14,12 +14,13 @@ import (
 	"github.com/agentconform/agentconform/steps/exchange"
 )
 
-// TestRepeatedWritesAreInconclusive judges a server that carries out each second write on a reused connection and then
-// closes the connection without a response. The suite sends the request again, so that the object exists twice.
+// TestRepeatedWritesAreInconclusive judges a server that carries out each update and each second creation on a reused
+// connection and then closes the connection without a response. The suite sends the request again, so that the object
+// exists twice.
 func TestRepeatedWritesAreInconclusive(t *testing.T) {
 	runInBubble(t, func(t world) {
 		var mu sync.Mutex
-		reused, writes := map[string]bool{}, 0
+		reused, creations := map[string]bool{}, 0
 		losesResponse := func(r *http.Request) bool {
 			mu.Lock()
 			defer mu.Unlock()
@@ -29,8 +30,11 @@ func TestRepeatedWritesAreInconclusive(t *testing.T) {
 			if !isReused || !isWrite {
 				return false
 			}
-			writes++
-			return writes%2 == 0
+			if r.Method == http.MethodPatch {
+				return true
+			}
+			creations++
+			return creations%2 == 0
 		}
 		layer := func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
