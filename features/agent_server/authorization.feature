@@ -328,7 +328,7 @@ Feature: Authorization at the agent server
     threads, a status, an order, an empty list of ids, empty values, and the other user as owner. A filter may return
     4xx. GET /threads is sent with limit and offset, and with the identity of the other user, too. The listing endpoint
     that is not configured is judged too, if the target serves it. Judged for lists of the first user and of the second,
-    and for a user who has no threads yet.
+    and for a user without threads.
 
     Scenario Outline: A list with <filter> returns no threads of the <owner> user to another user
       Given the user is the <owner> configured user
@@ -350,7 +350,7 @@ Feature: Authorization at the agent server
 
     Scenario: The list of a user without threads returns no threads of another user
       Given the user is the first configured user
-      When the list is read that the other user got before any thread of that user existed
+      When the other user's list from before its first thread is read
       Then the list holds no thread of the user
 
     Scenario Outline: The other listing endpoint returns no threads of the <owner> user to another user

@@ -10,7 +10,7 @@ import (
 	"github.com/agentconform/agentconform/reports/safe"
 )
 
-// Reason is the reason why requirements were not tested, or why the test run could not tell whether the target meets
+// Reason explains why requirements were not tested, or why the test run could not tell whether the target meets
 // them.
 type Reason struct {
 	Text         string // for people

@@ -35,7 +35,7 @@ func (w *owners) define(r *common.Definitions) {
 	r.Given(refusedCallers+` was refused a thread in the name of the user`, w.requireRefusedThread)
 	r.Given(`a thread of each of two users(, with an object in their metadata)?`, w.createThreadOfEach)
 	r.Given(`a thread of the user that names the other user as owner`, w.createThreadForOther)
-	r.When(`the list is read that the other user got before any thread of that user existed`, w.readFirstList)
+	r.When(`the other user's list from before its first thread is read`, w.readFirstList)
 	r.When(`the other user lists the threads with the other listing endpoint`, w.otherUserListsAtOtherEndpoint)
 	r.When(`the other user lists the threads with (no filter|an empty filter|metadata .+|the ids .+|the user as owner|an owner that is .+|`+
 		`a status|no ids|no values|an order|the object .+)`,

@@ -266,6 +266,9 @@ func (w *lists) clientListsSpelled(ctx context.Context, parameter string) error 
 // clientListsWithUnknown lists the revisions with parameters that servers ignore, such as the one that clients add to avoid
 // a cached response.
 func (w *lists) clientListsWithUnknown(ctx context.Context) error {
+	if err := w.pagesKeepTheOrder(ctx); err != nil {
+		return err
+	}
 	for _, query := range []string{"", "limit=1", "limit=1&offset=1"} {
 		known, err := w.page(ctx, query)
 		if err != nil {
